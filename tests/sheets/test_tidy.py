@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from recombine import Design, InputError, TableSpec
 from recombine.sheets import Grid, tidy
+from recombine.words.reading import reading_sentence
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 soiler = import_module("soiler")
@@ -173,3 +174,17 @@ def test_columns_that_may_be_levels_are_asked_about(tmp_path: Path) -> None:
     assert said.names == ("time", "subject", "drug")
     named = Design.from_frame(path, TableSpec(factors=("time", "subject"), outcome="tetracyn"))
     assert named.names == ("time", "subject")
+
+
+@pytest.mark.parametrize("names", ["drugA_rep1,drugA_rep2,drugB_rep1", "drugA,drugA.1,drugB"])
+def test_replicates_in_headers_said_to_be_wide_are_rows_of_one_combination(names: str) -> None:
+    table = tidy(Grid([["line", *names.split(",")], ["x", "1", "2", "3"], ["y", "4", "5", "6"]]), wide="drug=gain")
+    assert [row[1] for row in table.rows] == ["drugA", "drugA", "drugB"] * 2
+    (note,) = table.notes
+    assert (note.values, note.count) == (("gain", "drugA", "drugB"), 3)
+    assert "replicates as rows of one combination" in reading_sentence(note, wide_said=True)
+
+
+def test_doses_with_decimals_said_to_be_wide_stay_levels() -> None:
+    table = tidy(Grid([["line", "1", "1.1", "2.5"], ["x", "1", "2", "3"], ["y", "4", "5", "6"]]), wide="dose=gain")
+    assert [row[1] for row in table.rows[:3]] == ["1", "1.1", "2.5"]

@@ -81,7 +81,7 @@ def melted(sheet: Sheet, wide: str | None, delimiter: str) -> Sheet:
                 f"--wide {wide}: two columns of numbers beside one of labels are needed, not {listing(sheet.names)}; "
                 "leave --wide out, or name the columns' roles"
             )
-        return _rows_of(sheet, places, factor, outcome)
+        return _rows_of(sheet, places, factor, outcome, levels=_replicated([sheet.names[col] for col in places]))
     if not (places := _value_columns(sheet, kinds, delimiter)):
         return _joined(_told(sheet, kinds, delimiter))
     groups = {sheet.above[col] for col in places} - {""}
@@ -111,6 +111,26 @@ def _repeatedly_measured(names: Sequence[str]) -> str | None:
 def _repeated(name: str) -> str | None:
     match = rule_pattern("repeat_name").fullmatch(name[:40])
     return (match[1] or "").rstrip(" _.-([") if match else None
+
+
+def _replicated(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the levels of columns that stand side by side, of which several may be replicates of one.
+
+    ``drugA_rep1`` and ``drugA_rep2`` are drugA; so is ``drugA.1`` beside ``drugA``, as programs number equal names.
+
+    Examples
+    --------
+    >>> _replicated(["drugA_rep1", "drugA_rep2", "drugB", "drugB.1"]), _replicated(["OD rep 1", "OD rep 2"])
+    (('drugA', 'drugA', 'drugB', 'drugB'), ('OD rep 1', 'OD rep 2'))
+    """
+    levels = [_repeated(name) or (bare if (bare := _unnumbered(name)) in names else name) for name in names]
+    return tuple(levels if len(set(levels)) > 1 else names)
+
+
+def _unnumbered(name: str) -> str:
+    """Return a name without a number behind a point, as of ``drugA.1``; ``1.5`` and ``v1.2`` are names themselves."""
+    bare, _, number = name.rpartition(".")
+    return bare if number.isdecimal() and bare and not bare[-1].isdigit() else name
 
 
 def _with_ticks(sheet: Sheet) -> Sheet | None:
@@ -292,19 +312,22 @@ def _numbers(kinds: TextKinds, delimiter: str) -> list[float]:
     return [value for value in values if math.isfinite(value)]
 
 
-def _rows_of(sheet: Sheet, places: Sequence[int], factor: str, outcome: str, repeats: bool = False) -> Sheet:
-    """Write one row for each cell of some columns; ``repeats`` says that these are no levels of a factor."""
+def _rows_of(
+    sheet: Sheet, places: Sequence[int], factor: str, outcome: str, repeats: bool = False, levels: Sequence[str] = ()
+) -> Sheet:
+    """Write one row for each cell of some columns; ``repeats`` says that these are no levels of a factor.
+
+    ``levels`` are what columns are read as, by default their names.
+    """
     labels = _others(places, sheet)
     before = [col for col in labels if col < places[0]]
     crossed = _are_crossed(sheet, places)
     factors = (*(sheet.names[col] or sheet.above[col] for col in before), *(["group"] if crossed else []), factor)
-    names = (*factors, outcome)
-    names = (*names, *(sheet.names[col] for col in labels if col > places[0]))
-    levels = tuple(sheet.names[col] for col in places)
-    if not crossed and len(set(levels)) < len(levels):
-        first = {level: at for at, level in reversed(list(enumerate(levels)))}
-        twice = next(level for at, level in enumerate(levels) if first[level] < at)
-        raise InputError(f"two columns are named {twice!r}; give each its own name")
+    names = (*factors, outcome, *(sheet.names[col] for col in labels if col > places[0]))
+    own = tuple(sheet.names[col] for col in places)
+    level_of = dict(zip(places, levels or own, strict=True))
+    if not crossed:
+        _refuse_twice(own)
     if len(set(names)) < len(names):
         raise InputError(f"--wide {factor}={outcome}: there is a column of that name; choose another")
     if len(sheet.lines) * len(places) * len(names) > rule_limit("cells of a melted table, at most"):
@@ -315,7 +338,7 @@ def _rows_of(sheet: Sheet, places: Sequence[int], factor: str, outcome: str, rep
         [
             *(row[at] for at in before),
             *([sheet.above[col]] if crossed else []),
-            sheet.names[col],
+            level_of[col],
             row[col],
             *(row[at] for at in labels if at > places[0]),
         ]
@@ -323,7 +346,7 @@ def _rows_of(sheet: Sheet, places: Sequence[int], factor: str, outcome: str, rep
         for col in places
         if row[col]  # what was never measured has no row
     ]
-    told = (outcome, *levels)[:MAX_NAMED_VALUES]
+    told = (outcome, *dict.fromkeys(level_of.values()))[:MAX_NAMED_VALUES]
     return replace(
         sheet,
         names=names,
@@ -332,8 +355,14 @@ def _rows_of(sheet: Sheet, places: Sequence[int], factor: str, outcome: str, rep
         above=("",) * len(names),
         factors=factors[:-1] if repeats else factors,
         outcome=outcome,
-        notes=sheet.noted(Note("repeats" if repeats else "wide", factor, (), told, len(levels))),
+        notes=sheet.noted(Note("repeats" if repeats else "wide", factor, (), told, len(own))),
     )
+
+
+def _refuse_twice(names: Sequence[str]) -> None:
+    if len(set(names)) < len(names):
+        twice = next(name for at, name in enumerate(names) if name in names[:at])
+        raise InputError(f"two columns are named {twice!r}; give each its own name")
 
 
 def _told(sheet: Sheet, kinds: Sequence[TextKinds], delimiter: str) -> Sheet:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from recombine.design.design import used_spec
 from recombine.design.notes import NoteKind
 from recombine.jobs.findings.reading import LevelsInDoubt
-from recombine.sheets.notes import Note
+from recombine.sheets.notes import MAX_NAMED_VALUES, Note
 from recombine.table_spec import plain_spec, spec_command
 from recombine.tables.grouping import RowsAre
 from recombine.words.answer import REPEAT, AnswerLine
@@ -76,6 +76,11 @@ SENTENCES = {
 
 #: Where the reader named the factor and the outcome of a wide table.
 WIDE_SAID = "Columns {rest} are read as levels of {column}, their numbers as {first}, as --wide says."
+#: Where several columns are of one level, besides.
+WIDE_REPLICATES = (
+    "Columns {rest} are read as levels of {column}, replicates as rows of one combination, their numbers as {first}, "
+    "as --wide says."
+)
 
 
 def reading_sentence(note: Note, *, wide_said: bool = False) -> str:
@@ -90,7 +95,9 @@ def reading_sentence(note: Note, *, wide_said: bool = False) -> str:
     lines = [f"{line:,}" for line in note.lines[:MAX_SAID_VALUES]]
     more = max(count if note.lines else 0, len(note.lines)) - len(lines)
     outcome = printable(note.values[0]) if note.values and note.kind != "looks_wide" else "value"
-    sentence = WIDE_SAID if wide_said and note.kind == "wide" else SENTENCES[note.kind]
+    several = len(note.values) <= note.count and len(note.values) < MAX_NAMED_VALUES
+    said = WIDE_REPLICATES if several else WIDE_SAID
+    sentence = said if wide_said and note.kind == "wide" else SENTENCES[note.kind]
     return sentence.format(
         column=printable(note.column),
         values=listing(note.values, MAX_SAID_VALUES),
