@@ -35,7 +35,7 @@ CHECKLIST: tuple[PaperPanel, ...] = (
     PaperPanel("Figure 1b", "implicit penalty of PT+FT, diagonal networks", ("3b", "3c", "3d", "28")),
     PaperPanel("Figure 1c", "explicit penalty of PT+FT, ReLU networks, by cosine", ("38a",), ANSATZ),
     PaperPanel("Figure 2a", "few new features are easier, diagonal: PT+FT", ("26a",), "five of six numbers of samples"),
-    PaperPanel("Figure 2a", "few new features are easier, diagonal: MTL", (), f"no exact theory; {GPU}"),
+    PaperPanel("Figure 2a", "few new features are easier, diagonal: MTL", ("42",), "by its penalty, not trained"),
     PaperPanel("Figure 2b", "few new units are easier, ReLU: PT+FT, MTL", ("26b",), "64 samples alone"),
     PaperPanel("Figure 2c", "all features shared, diagonal: both better than a single task", ("29d", "9a", "9b")),
     PaperPanel("Figure 2c", "all features shared, diagonal: tangent kernel", ("39",), "theory"),

@@ -251,6 +251,15 @@ CLAIMS = (
         exploratory=True,
         risk=f"{BY_THEORY}; MTL of panel a has no exact theory and was trained with 64 samples only",
     ),
+    _nested(
+        "42",
+        "MTL of diagonal networks prefers few new features, too: by its explicit penalty, its error rises with them.",
+        source="NeurIPS 2024, caption of figure 2a (“benefit from a sparser teacher”), at 128 samples",
+        measure=partial(theory.errors_of_new_features, method="mtl"),
+        expect={"40 features over 5": Above(10), "each over the last": Above(1)},
+        risk="By the penalty of figure 1a, as cone programs; bounds are those of 26a and stood before these rows were "
+        "read. Networks without weight decay do not end at this penalty (8b)",
+    ),
     _shared(
         "29d",
         "Diagonal networks: where all features are shared, PT+FT and MTL generalise better than a single task.",
