@@ -185,7 +185,7 @@ def nested_flow() -> list[Row]:
 def made_up() -> dict[str, Evidence]:
     """Committed results, with made-up ones of full scale in the place of those of networks that need a GPU."""
     found = load_all_evidence(default_folder(), "multitask", PAPER.by_name, ("quick", "full"))
-    wide = {"overlap-networks": WIDE, "overlap": PAPER.by_name["overlap"]}
+    wide = {"overlap-networks": WIDE, "overlap": PAPER.by_name["overlap"], "nested": PAPER.by_name["nested"]}
     found |= load_all_evidence(default_folder(), "multitask", wide, ("full",))
     tables = {**relu(), "rescaling": photographs(), "nested-networks": nested_networks()}
     tables["old-statistics"] = old_statistics()

@@ -100,6 +100,7 @@ MISSING: dict[str, tuple[tuple[str, Any], ...]] = {
     "25a": (("n", 64), ("n", 512), ("method", "pt+ft"), ("method", "mtl"), ("seed", 2)),
     "25b": (("stop rule", "main"), ("n", 100), ("seed", 2)),
     "26a": (("n", 128), ("place", "outside"), ("active", 20), ("scaling", 1.0)),
+    "42": (("n", 128), ("place", "outside"), ("active", 20), ("method", "mtl")),
     "26b": (("units", 3), ("n", 64), ("cosine", 0.0), ("method", "mtl"), ("seed", 2)),
     "24a": (("n", 16), ("n", 64), ("method", "pt+ft probe"), ("method", "mtl"), ("seed", 2)),
     "24b": (("n", 32), ("n", 256), ("method", "pt+ft"), ("method", "mtl"), ("seed", 2)),
