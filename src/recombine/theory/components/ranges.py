@@ -1,7 +1,9 @@
 """Half widths of ranges, in posterior standard deviations, such that left-out outcomes lie within nine times in ten.
 
 Cells whose levels were all seen are judged by leaving out cells one by one, those with a level that was not by leaving
-out all cells of a level at once, or of a block of neighbouring levels where levels have coordinates.
+out all cells of a level at once, or of a block of neighbouring levels where levels have coordinates. Of a cell that is
+open though its levels were seen (its value needs a difference between levels that no seen cell shows) single left-out
+cells say nothing: those are determined by the others, this one by how much levels differ. Whole levels judge it too.
 """
 
 from __future__ import annotations
@@ -10,6 +12,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import ndtri as normal_quantile
+from scipy.special import stdtrit as student_quantile
 
 from recombine.cells.arrays import FloatArray, IntArray
 
@@ -24,6 +28,8 @@ if TYPE_CHECKING:
 COVERAGE_SHARE = 0.9
 #: Saliences are learned from left-out cells too, which makes distances too small by so many over the number of cells.
 LEARNED_SALIENCES = 2.0
+#: A cell whose standard deviation is so many times that of any seen cell, left out alone, is judged by whole levels.
+FAR_RATIO = 1.5
 #: Levels of a factor that are left out in turn, and cells of each, at most.
 MAX_LEVELS_LEFT_OUT, MAX_CELLS_LEFT_OUT = 24, 120
 #: Neighbouring levels in a block, as a share of all.
@@ -38,16 +44,42 @@ def seen_width(posterior: AnyPosterior) -> float:
 
 def unseen_width(posterior: AnyPosterior, factor: int) -> float:
     """Return the half width for cells with a level of this factor that was not seen."""
-    distances = []
-    for members in level_blocks(posterior, factor):
-        if len(members) < len(posterior.y):
-            means, variances = posterior.leave_out(members)
-            distances.append(np.abs(posterior.y[members] - means) / np.sqrt(np.maximum(variances, 1e-300)))
+    distances = _level_distances(posterior, factor)
     if not distances:
         return seen_width(posterior)
     # Features are learned from levels, of which there are fewer than cells.
     described = posterior.factors.features[factor] is not None
     return calibrated(np.concatenate(distances), len(distances) if described else None)
+
+
+def near_sd(posterior: AnyPosterior) -> float:
+    """Return the standard deviation up to which a cell is like seen cells that are left out alone."""
+    columns = posterior.codes.T - posterior.codes.min()
+    # To leave out the only cell of a level is to leave out the level.
+    among_others = (np.stack([np.bincount(column)[column] for column in columns]) > 1).all(axis=0)
+    return FAR_RATIO * float(np.sqrt(posterior.leave_one_out()[1][among_others].max(initial=0.0)))
+
+
+def level_width(posterior: AnyPosterior) -> float:
+    """Return the half width for cells that are open though their levels were seen: by whole levels of all factors."""
+    factors = posterior.codes.shape[1]
+    distances = [block.max() for factor in range(factors) for block in _level_distances(posterior, factor)]
+    if not distances:
+        return seen_width(posterior)
+    # Variances were learned from these levels, less a mean for either side of the gap: distances are Student's.
+    freedom = max(len(distances) - 2 * factors, 1)
+    middle = (1 + COVERAGE_SHARE) / 2
+    return calibrated(np.asarray(distances)) * float(student_quantile(freedom, middle) / normal_quantile(middle))
+
+
+def _level_distances(posterior: AnyPosterior, factor: int) -> list[FloatArray]:
+    """Return how far the cells (k,) of each left-out level are from their values, in standard deviations."""
+    distances = []
+    for members in level_blocks(posterior, factor):
+        if len(members) < len(posterior.y):
+            means, variances = posterior.leave_out(members)
+            distances.append(np.abs(posterior.y[members] - means) / np.sqrt(np.maximum(variances, 1e-300)))
+    return distances
 
 
 def level_blocks(posterior: AnyPosterior, factor: int) -> Iterator[IntArray]:
