@@ -173,7 +173,8 @@ def _compared(
             fit = rungs.fit if len(places) == len(outcome) else chosen.fit(data)
     except InputError as error:
         if asked and not assumed.is_sum:
-            raise InputError(f"structure {assumed.name} does not fit this table: {error}") from None
+            cure = "" if ";" in str(error) else "; name another --structure, such as add, or leave it out"
+            raise InputError(f"structure {assumed.name} does not fit this table: {error}{cure}") from None
         return Choice(assumed, asked=asked, obstacle=str(error).partition(";")[0])
     if fit is not None and (low, width) != (0.0, 1.0):
         fit = chosen.rescaled(fit, data, low, width)
