@@ -6,7 +6,15 @@ from datetime import datetime
 
 import numpy as np
 
-from recombine.tables.numbers import is_number, kind_of_texts, level_text, missing_values
+from recombine.tables.numbers import (
+    are_versions,
+    is_number,
+    kind_of_texts,
+    level_text,
+    look_alikes,
+    measured_span,
+    missing_values,
+)
 
 
 def test_is_number_by_example() -> None:
@@ -37,3 +45,12 @@ def test_level_text_by_example() -> None:
 
 def test_missing_values_by_example() -> None:
     assert (missing_values(np.array(["a", None], dtype=object)).tolist()) == [False, True]
+
+
+def test_versions_are_labels() -> None:
+    versions = ["3.8", "3.9", "3.1", "3.10", "3.11"]
+    assert are_versions([*versions, "pypy3.9"])
+    assert not look_alikes(["3.1", *versions[:2], "3.10"])
+    assert measured_span(versions) is None
+    assert look_alikes(["2.5", "2.50"])
+    assert measured_span(["2.10", "2.12", "2.14"]) is not None

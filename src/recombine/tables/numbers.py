@@ -15,6 +15,8 @@ import numpy.typing as npt
 from recombine.sheets.rules import rule_pattern
 
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
+#: A version of a program: 3.9 and 3.10.
+_VERSION = re.compile(r"([1-9][0-9]?)\.(0|[1-9][0-9]?)", re.ASCII)
 _HEXADECIMAL = re.compile(r"0[xX][0-9a-fA-F]{1,16}")
 #: Blanks, and dashes and underscores between letters: a dash at the end may mean something (A-).
 _GAPS = re.compile(r"\s+|(?<=\w)\s*[_\-\u2010-\u2015]+\s*(?=\w)|(?<=\s)[_\-\u2010-\u2015]+\s*(?=\w)|[\u200b\ufeff]+")
@@ -22,6 +24,8 @@ _GAPS = re.compile(r"\s+|(?<=\w)\s*[_\-\u2010-\u2015]+\s*(?=\w)|(?<=\s)[_\-\u201
 _AMOUNT = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?) ?((?:[^\W\d_]|[%°]).*)", re.DOTALL)
 _MICRO = re.compile(r"μ(?=[^\W\d_])")
 _FLAGS = frozenset({"t", "f", "y", "n", "no", "yes", "true", "false"})
+#: How far below 3.10 the next version is, at most.
+MAX_VERSIONS_APART = 4
 #: Shorter labels may mean something by their case: the alleles A and a, the units S and s.
 MIN_LETTERS_FOLDED = 3
 
@@ -76,9 +80,10 @@ def look_alikes(labels: Iterable[str]) -> list[tuple[str, ...]]:
     Misspellings are not looked for: in 2,996 columns of real tables 3,634 pairs of levels are one letter apart
     (``benchmarks/spellings.py``), and levels such as ``A1`` and ``A2`` are so too.
     """
-    groups: dict[object, list[str]] = {}
+    labels, groups = list(labels), dict[object, list[str]]()
+    versions = are_versions(labels)
     for label in labels:
-        groups.setdefault(spelled(label), []).append(label)
+        groups.setdefault(label if versions and is_number(label) else spelled(label), []).append(label)
     return [tuple(group) for group in groups.values() if len(group) > 1]
 
 
@@ -107,9 +112,25 @@ def _unit(text: str) -> str:
     return text if len(text) == 1 else text[0] + text[1:].casefold() if text[0] in "mM" else text.casefold()
 
 
+def are_versions(labels: Iterable[str]) -> bool:
+    """Whether the numbers among labels are versions: 3.10 stands among 3.8, 3.9 and the like, and is not 3.1.
+
+    Examples
+    --------
+    >>> are_versions(["3.8", "3.9", "3.10", "pypy3.9"]), are_versions(["2.5", "2.50"]), are_versions(["8.5", "9.0"])
+    (True, False, False)
+    """
+    found = [_VERSION.fullmatch(label) for label in labels if is_number(label)]
+    versions = {(int(match[1]), int(match[2])) for match in found if match}
+    return all(found) and any(
+        minor == 10 and any((major, 10 - back) in versions for back in range(1, MAX_VERSIONS_APART + 1))
+        for major, minor in versions
+    )
+
+
 def measured_span(labels: Sequence[str]) -> tuple[int, float, float] | None:
     """Return how many levels are numbers that look measured, the smallest and the largest; None for codes 1, 2, 3."""
-    if len(labels) < 3 or kind_of_texts(labels) not in ("integer", "number"):
+    if len(labels) < 3 or kind_of_texts(labels) not in ("integer", "number") or are_versions(labels):
         return None
     numbers = sorted(map(float, labels))
     if all(number.is_integer() for number in numbers) and numbers[-1] - numbers[0] <= len(set(numbers)) - 1:
