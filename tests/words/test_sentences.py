@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache
 
@@ -474,3 +475,15 @@ def test_a_single_row_takes_the_singular() -> None:
     assert "cells of the table that it lacks count as" in table.impossible_sentence(design)
     design = rc.Design.from_frame(frame[:3], factors=["a", "b"], possible=frame[:3].assign(a=["x", "x", "z"]))
     assert "1 cell of the table that it lacks counts as" in table.impossible_sentence(design)
+
+
+def test_a_sum_of_logarithms_closes_on_the_value() -> None:
+    rng = np.random.default_rng(0)
+    cells = np.indices((4, 4)).reshape(2, -1).T[:-1]
+    outcome = np.exp(cells.sum(axis=1) / 2 + rng.normal(0, 0.4, len(cells)))
+    explained = rc.audit(rc.Design.from_cells(cells, outcome), structure="log", forecast="theory").explain((3, 3))
+    found = re.search(r"= (\S+); exp\(\1\) = (\S+), times (\S+), .* is (\S+)", explained)
+    assert found is not None
+    total, power, factor, value = map(float, found.groups())
+    assert np.exp(total) == pytest.approx(power, rel=1e-4)
+    assert power * factor == pytest.approx(value, rel=1e-4)

@@ -198,8 +198,11 @@ def _hidden_lines(audit: Audit, cell: IntArray, certificate: Certificate) -> lis
     if sums is None:
         return lines
     added = " ".join(map(_summand, certificate.weights, sums.tolist())).removeprefix("+ ")
-    outcome = f"{audit.values.certified_of(cell[None])[0]:.6g}"
-    return [*lines, f"the sum: {added} = {certificate.value(sums):.4g}, where the outcome is {outcome}"]
+    total, outcome = certificate.value(sums), f"{audit.values.certified_of(cell[None])[0]:.6g}"
+    if (smear := getattr(audit.choice.fit, "smear", None)) is not None:
+        mean = f"times {smear:.6g}, which gives predictions the outcomes' mean, is {outcome}"
+        return [*lines, f"the sum: {added} = {total:.6g}; exp({total:.6g}) = {np.exp(total):.6g}, {mean}"]
+    return [*lines, f"the sum: {added} = {total:.4g}, where the outcome is {outcome}"]
 
 
 def _summand(weight: Fraction, value: float) -> str:
