@@ -145,6 +145,14 @@ def test_costs_and_forbidden_cells_steer_the_plan(run, table, tmp_path):
     assert json.loads(run("audit", table, *FACTORS, "--plan", "0", "--json")[1])["plan"] is None
 
 
+def test_forbidden_cells_are_counted_apart(run, tmp_path):
+    table, forbidden = tmp_path / "table.csv", tmp_path / "forbidden.csv"
+    table.write_text("a,b,y\nu,s,1\nu,t,2\nv,s,3\nw,x,4\n")
+    forbidden.write_text("a,b\nw,s\nw,t\n")
+    told = " ".join(run("audit", table, "--factors", "a,b", "--outcome", "y", "--forbidden", forbidden)[1].split())
+    assert "; 2 of the unseen counted above are not to be measured" in told
+
+
 def test_gene_pairs_are_symmetric(run, tmp_path):
     path = tmp_path / "pairs.csv"
     path.write_text("gene_a,gene_b,fitness\nTP53,MYC,1\nMYC,KRAS,2\nKRAS,TP53,3\n")

@@ -242,7 +242,9 @@ def _next(plan: Plan | None) -> AnswerLine:
             f"; {which if plan.needed == len(names) else f'{plan.needed} in all'} would make {everything} predictable"
         )
     short = f"{names[0]} and {len(names) - 1} more" if len(names) > 1 else names[0]
-    return AnswerLine("Measure next", f"{named}{whole}", f"{short}{whole if settles else ''}")
+    ruled_out = plan.blocked if plan.design.spec.forbidden is not None and not plan.sampled else 0
+    barred = f"; {ruled_out:,} of the unseen counted above {'is' if ruled_out == 1 else 'are'} not to be measured"
+    return AnswerLine("Measure next", f"{named}{whole}{barred * (ruled_out > 0)}", f"{short}{whole if settles else ''}")
 
 
 def _finding(audit: Audit) -> AnswerLine:
