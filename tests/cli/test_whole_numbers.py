@@ -20,7 +20,7 @@ CALLS = {
         ["split", "TABLE", *FACTORS, "--test", "determined:0.2"],
     ],
     "score": [["score", "TABLE", *FACTORS, "--outcome", "mass", "--split", "part=train", "--prediction", "guess"]],
-    "examine": [["examine", "TABLE", *FACTORS, "--outcome", "mass", "--model", "ridge"]],
+    "examine": [["examine", "TABLE", *FACTORS, "--outcome", "mass", "--model", "ridge", "--folds", "2"]],
     "explore": [["explore", "TABLE", *FACTORS, "--outcome", "mass", "--no-open"]],
     "probe": [["probe", "PREDICTIONS", "--prediction", "guess", "--factor", "a", "--factors", "b"]],
 }

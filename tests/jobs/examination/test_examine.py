@@ -21,6 +21,9 @@ from recombine.jobs.examination.foretold import BEFORE
 from recombine.jobs.score.score import FailedFold
 from recombine.verdicts import Verdict
 
+#: Where inputs and trainings are what is tested, the structure need not be chosen in every fold.
+ADD = rc.TableSpec(structure="add")
+
 
 def one_hot(model: Any) -> Any:
     return make_pipeline(OneHotEncoder(handle_unknown="ignore", sparse_output=False), model)
@@ -104,12 +107,12 @@ def test_what_was_trained_before_is_read_from_the_store(
     screen: tuple[pd.DataFrame, pd.Series], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X, y = screen
-    first = rc.examine(one_hot(Ridge()), X, y, store=tmp_path)
+    first = rc.examine(one_hot(Ridge()), X, y, store=tmp_path, spec=ADD)
     monkeypatch.setattr(Ridge, "fit", lambda self, X, y: pytest.fail("trained again"))
-    again = rc.examine(one_hot(Ridge()), X, y, store=tmp_path)
+    again = rc.examine(one_hot(Ridge()), X, y, store=tmp_path, spec=ADD)
     np.testing.assert_array_equal(first.models[0].predicted, again.models[0].predicted)
     with pytest.raises(pytest.fail.Exception):
-        rc.examine(one_hot(Ridge()), X, y + 1, store=tmp_path)
+        rc.examine(one_hot(Ridge()), X, y + 1, store=tmp_path, spec=ADD)
 
 
 def test_classes_are_predicted_by_chances(screen: tuple[pd.DataFrame, pd.Series]) -> None:
@@ -137,7 +140,7 @@ def test_groups_are_left_out_together(screen: tuple[pd.DataFrame, pd.Series]) ->
         return np.linspace(0, 1, len(asked))
 
     seen: list[tuple[set[int], set[int]]] = []
-    rc.examine({"own": remember}, X, y, groups=groups)
+    rc.examine({"own": remember}, X, y, groups=groups, spec=ADD)
     assert len(seen) == 5
     assert all(not train & test for train, test in seen)
 
@@ -145,8 +148,8 @@ def test_groups_are_left_out_together(screen: tuple[pd.DataFrame, pd.Series]) ->
 def test_factors_beside_other_inputs(screen: tuple[pd.DataFrame, pd.Series]) -> None:
     X, y = screen
     inputs = OneHotEncoder(sparse_output=False).fit_transform(X)
-    beside = rc.examine(LinearRegression(), inputs, y, factors=X)
-    inside = rc.examine(one_hot(LinearRegression()), X, y)
+    beside = rc.examine(LinearRegression(), inputs, y, factors=X, folds=3, spec=ADD)
+    inside = rc.examine(one_hot(LinearRegression()), X, y, folds=3, spec=ADD)
     assert beside.models[0].unseen_error.value == pytest.approx(inside.models[0].unseen_error.value)
     assert beside.design.names == ("drug", "line", "dose")
 
@@ -170,8 +173,8 @@ def test_a_torch_module_with_its_training(screen: tuple[pd.DataFrame, pd.Series]
 
         optimizer.step(loss)
 
-    examined = rc.examine((module, train), inputs, y, factors=X)
-    ridge = rc.examine(LinearRegression(), inputs, y, factors=X)
+    examined = rc.examine((module, train), inputs, y, factors=X, folds=3, spec=ADD)
+    ridge = rc.examine(LinearRegression(), inputs, y, factors=X, folds=3, spec=ADD)
     assert examined.models[0].unseen_error.value == pytest.approx(ridge.models[0].unseen_error.value, rel=0.02)
     assert torch.equal(module.weight, first_weights)
 
@@ -250,7 +253,7 @@ def test_a_model_that_fails_in_one_fold_does_not_stop_the_others(screen: tuple[p
             raise RuntimeError("out of memory")
         return np.zeros(len(asked)) + len(calls)
 
-    examined = rc.examine({"third": third, "ridge": one_hot(Ridge())}, X, y)
+    examined = rc.examine({"third": third, "ridge": one_hot(Ridge())}, X, y, spec=ADD)
     assert [model.name for model in examined.models] == ["ridge"]
     assert examined.failed == {"third": FailedFold(3, 5, calls[2], "stops with RuntimeError: out of memory")}
     assert len(calls) == 3
@@ -286,14 +289,14 @@ class Unregistered:
 
 def test_other_kinds_of_inputs_are_read(screen: tuple[pd.DataFrame, pd.Series]) -> None:
     X, y = screen
-    usual = rc.examine(one_hot(Ridge()), X, y, folds=2).models[0].predicted
+    usual = rc.examine(one_hot(Ridge()), X, y, folds=2, spec=ADD).models[0].predicted
     sparse = OneHotEncoder().fit_transform(X)
     for models, inputs, outcome, factors in [
         (one_hot(Ridge()), X.astype("category"), y.astype(object), None),
         (one_hot(Ridge()), X, y.to_frame(), None),
         (Ridge(tol=1e-12), sparse, y.astype("Float64"), X),
     ]:
-        other = rc.examine(models, inputs, outcome, factors=factors, folds=2).models[0].predicted
+        other = rc.examine(models, inputs, outcome, factors=factors, folds=2, spec=ADD).models[0].predicted
         np.testing.assert_allclose(other, usual, atol=1e-8)
     kinds = np.where(X["dose"] == "dose0", "low", "high")
     kinds[:9] = "low"
