@@ -9,9 +9,7 @@ this form layer after layer, so a depth and an activation are all it takes to kn
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -216,7 +214,11 @@ class OverlapKernel:
     @property
     def weights(self) -> dict[Subset, float]:
         """Moebius weight w_T of every subset T, so that K(z, z') = sum_T w_T [z_T = z'_T]."""
-        return {subset: float(self.cube[_corner(subset, self.factors)]) for subset in _all_subsets(self.factors)}
+        return {
+            subset: float(self.cube[_corner(subset, self.factors)])
+            for order in range(self.factors + 1)
+            for subset in subsets(self.factors, order)
+        }
 
     @property
     def salience_by_set(self) -> dict[Subset, float]:
@@ -252,10 +254,6 @@ def _made_by(kernel: OverlapKernel, name: str, depth: int, **options: float) -> 
     """Remember how a network's kernel was made, with the options that were not left out."""
     more = "".join(f", {key}={value}" for key, value in options.items() if value)
     return replace(kernel, _origin=f".{name}(depth={depth}, factors={kernel.factors}{more})")
-
-
-def _all_subsets(factors: int) -> Iterator[Subset]:
-    return itertools.chain.from_iterable(subsets(factors, order) for order in range(factors + 1))
 
 
 def _corner(subset: Subset, factors: int) -> tuple[int, ...]:

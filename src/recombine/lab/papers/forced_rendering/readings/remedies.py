@@ -21,7 +21,7 @@ from recombine.lab.papers.forced_rendering.readings.rows import (
     trained_on,
 )
 from recombine.lab.papers.measured import Measured
-from recombine.lab.papers.seeds import several
+from recombine.lab.papers.seeds import rank_correlation, several
 from recombine.lab.papers.values import text_of
 from recombine.tables.table import Table
 
@@ -131,13 +131,11 @@ def peaks_with_one_penalty(rows: Table) -> Measured:
 
 def striped_embeddings(rows: Table) -> Measured:
     """Return how peaks of low-rank networks go with the share of their embeddings that is a stripe."""
-    from scipy.stats import spearmanr
-
     rows = trained_on(rows, IMAGES)
     share, peaks = rows["striped"], rows["unseen peaks"]
     inside = rows.where(share > STRIPED_SHARE)
     numbers = {
-        "rank correlation of stripes and peaks": float(spearmanr(share, peaks).statistic) if len(rows) > 2 else NAN,
+        "rank correlation of stripes and peaks": rank_correlation(share, peaks) if len(rows) > 2 else NAN,
         "lowest peaks of stripes": min(inside["unseen peaks"], default=NAN),
         "networks of stripes": len(inside),
     }
