@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import numpy as np
+import pandas as pd
 import pytest
 
+import recombine as rc
 from recombine.sheets import Note
 from recombine.sheets.notes import KINDS
-from recombine.words.reading import SENTENCES, reading_sentence
+from recombine.words.reading import SENTENCES, reading_sentence, reading_sentences
 
 
 def test_every_kind_of_note_has_its_sentence() -> None:
@@ -46,3 +49,19 @@ def test_a_sentence_says_what_the_note_holds_and_obeys_nothing(kind: str) -> Non
 )
 def test_sentences(note: Note, sentence: str) -> None:
     assert reading_sentence(note) == sentence
+
+
+def test_rows_copied_whole_are_told() -> None:
+    rng = np.random.default_rng(0)
+    cells = np.indices((4, 4)).reshape(2, -1).T
+    once = pd.DataFrame({"a": cells[:, 0].astype(str), "b": cells[:, 1].astype(str), "y": rng.normal(5, 1, 16)})
+    told = [
+        "\n".join(reading_sentences(rc.audit(table, factors=["a", "b"], outcome="y", forecast="theory").design))
+        for table in (
+            once,
+            pd.concat([once, once[:6]]),
+            pd.concat([once, once]).assign(y=lambda rows: rows["y"].round()),
+        )
+    ]
+    assert ["copies" in text for text in told] == [False, True, False]
+    assert "6 rows repeat the combination" in told[1]

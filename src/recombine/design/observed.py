@@ -50,6 +50,19 @@ class Observed:
         """The median of the seen cells' precision: how often a further cell may be expected to be measured."""
         return float(np.quantile(self.precision[self.train], 0.5, method="lower"))
 
+    @property
+    def copied_rows(self) -> int:
+        """Rows of cells whose measurements are all equal to the last digit, but one a cell; 0 where that is chance.
+
+        Of whole numbers and of outcomes that other cells share it may be chance.
+        """
+        if self.outcome is None or self.spread is None or self.rows_are is not RowsAre.MEASUREMENTS:
+            return 0
+        equal = (self.rows > 1) & (self.spread <= 1e-12 * self.rows * self.outcome**2)
+        copied, apart = self.outcome[equal], len(np.unique(self.outcome)) > 0.9 * len(self.cells)
+        fine = apart and 2 * np.count_nonzero(copied % 1) > len(copied)
+        return int((self.rows[equal] - 1).sum()) if fine else 0
+
     def merged(self) -> Observed:
         """Merge rows of the same cell and split (repeated measurements, or (a, b) and (b, a) of symmetric factors)."""
         rows, inverse = distinct(np.column_stack([self.cells, self.train.astype(np.int64)]))

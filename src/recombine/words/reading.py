@@ -159,6 +159,9 @@ def _told(design: Design) -> dict[str, list[str]]:
     if evidence := LevelsInDoubt().check(design):
         cure = "; --merge-alike takes them for one" if evidence["alike"] else ""
         told["In doubt"] += [f"{LevelsInDoubt().message(evidence)}{cure}"]
+    if (copied := design.observed.copied_rows) > 1:
+        text = f"{copied:,} rows repeat the combination and outcome of another to the last digit: if they are copies, "
+        told["In doubt"].append(f"{text}leave them out, since they make the noise too small")
     return {name: texts for name, texts in told.items() if any(texts)}
 
 
