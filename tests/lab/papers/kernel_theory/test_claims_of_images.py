@@ -112,10 +112,23 @@ def test_a_check_turns_when_its_rows_do(number: str, holding: Rows, failing: Row
     assert PAPER.claim(number).judge({}).verdict is Standing.NOT_RUN
 
 
+def apart(resnet: tuple[float, float], vit: tuple[float, float]) -> Rows:
+    """Slopes of two ResNets and two ViTs on digits, near and far."""
+    return [
+        {"images": "digits", "architecture": name, "set": "extrapolation", "distance": distance, "seed": seed}
+        | {"slope": slope + 0.01 * seed}
+        for name, ends in (("resnet", resnet), ("vit", vit))
+        for distance, slope in zip((0, 6), ends, strict=True)
+        for seed in (0, 1)
+    ]
+
+
 @pytest.mark.parametrize(
     ("number", "holding", "failing"),
     [
         ("59", pairs({0: 0.5, 6: 0.6}, "digits", 1), pairs({0: 0.6, 6: 0.5}, "digits", 1)),
+        ("60", apart((0.2, 0.5), (0.2, 0.3)), apart((0.2, 0.1), (0.2, 0.0))),
+        ("60", apart((0.2, 0.5), (0.2, 0.3)), apart((0.2, 0.3), (0.2, 0.5))),
     ],
 )
 def test_small_networks_on_digits_are_judged_by_direction(number: str, holding: Rows, failing: Rows) -> None:

@@ -76,8 +76,8 @@ _IMAGES = (
     PaperPanel(
         "ICLR figure 5c",
         "slopes of ResNet and ViT by distance",
-        (),
-        "needs a GPU, and settings that are not released",
+        ("60",),
+        f"{_ON_DIGITS}; settings are not released",
     ),
     PaperPanel(
         "ICLR figure 5d", "slopes by the number of anchors", ("35",), "one-hot inputs, not the ConvNets of the figure"

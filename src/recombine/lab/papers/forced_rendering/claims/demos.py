@@ -10,7 +10,7 @@ from functools import partial
 from recombine.lab.papers.bounds import Above, AtLeast, AtMost, Below, Between, ClearlyAbove
 from recombine.lab.papers.claims import Claim
 from recombine.lab.papers.forced_rendering.claims.sources import CODE, ELSEWHERE, HOLE, README, REMEDIES
-from recombine.lab.papers.forced_rendering.readings import demos
+from recombine.lab.papers.forced_rendering.readings import demos, remedies
 
 SMALLER = (
     "16 x 16 pixels, a hole of 8 x 8, three layers of 32 filters; the notebook has 28 x 28, 9 x 9, ten layers of 256"
@@ -109,5 +109,29 @@ CLAIMS = (
         "the released 20 epochs; where none has, the hole says little.",
         theme=HOLE,
         figure="depth",
+    ),
+    Claim(
+        "40",
+        "The larger the hole's share of the side, the larger the error in it, for bump codes and ramps.",
+        says="follows from the paper",
+        source=f"scaling scripts of {CODE}, which map errors over side and share and record none",
+        reads="shares",
+        measure=demos.errors_by_share,
+        expect={"rise from the narrowest to the widest hole": Above(0)},
+        risk="Sides of 16 and 20 pixels and four layers of 32 filters on G, where the scripts have sides of 24 to 40 "
+        "and eight layers of 128 on 1 - G; two networks each, the least and the largest share alone.",
+        theme=HOLE,
+    ),
+    Claim(
+        "41",
+        "A network that turns several digits blends the edges of a gap of angles, too, digit by digit.",
+        says="follows from the paper",
+        source=f"script of several digits, {CODE}, which records no number; {README}: superposition",
+        reads="digits-turned",
+        measure=remedies.gap_blends_of_digits,
+        expect={"error to blend over truth": Below(0.5), "error on seen angles over blend's": Below(0.5)},
+        risk="Three digits of 16 x 16 pixels, 120 angles and 60 epochs, where the script has 300 epochs; how the digit "
+        "enters the code is ours: one unit for each. The first bound is that of claim 16.",
+        theme=ELSEWHERE,
     ),
 )

@@ -19,13 +19,14 @@ from recombine.lab.worlds.images.sources import load_images
 from recombine.lab.worlds.rendered.bumps import BumpWorld
 from recombine.lab.worlds.rendered.rotations import RotationWorld
 
-#: The digit that is turned: the first four of its set.
+#: The digit that is turned, the first of its value in the set, where a setting names no others.
 TURNED_DIGIT_VALUE = 4
 #: Filters of the encoder's convolutions.
 ENCODER_CHANNELS = (32, 64, 128)
 #: What a rotation setting may leave out, next to ``DEFAULTS``.
 ROTATION: dict[str, Any] = {
     "images": "mnist",
+    "turned": [TURNED_DIGIT_VALUE],
     "gap": [160, 200],
     "angles": 2000,
     "channels": [128, 128, 64],
@@ -34,8 +35,8 @@ ROTATION: dict[str, Any] = {
 }
 
 
-def digit(images: str, side: int) -> FloatArray:
-    """Return the first four of a set of images, from 0 to 1, brought to ``side`` pixels per side.
+def digit(images: str, side: int, value: int = TURNED_DIGIT_VALUE) -> FloatArray:
+    """Return the first digit of a value in a set of images, from 0 to 1, brought to ``side`` pixels per side.
 
     Examples
     --------
@@ -45,7 +46,7 @@ def digit(images: str, side: int) -> FloatArray:
     from scipy.ndimage import zoom
 
     images_loaded = load_images(images)
-    row = int(np.flatnonzero(images_loaded.labels == TURNED_DIGIT_VALUE)[0])
+    row = int(np.flatnonzero(images_loaded.labels == value)[0])
     image: FloatArray = images_loaded.pixels[row, 0].astype(np.float64) / 255
     if len(image) != side:
         # A margin of a seventh, as MNIST has, so that nothing leaves the image when it turns.
@@ -58,7 +59,8 @@ def digit(images: str, side: int) -> FloatArray:
 def rotation(unit: Unit) -> Rows:
     """What a decoder paints at angles inside a gap, next to the true rotation and to a blend of the gap's edges.
 
-    One row per network. "in span" is the share of the outputs' energy in the span of the two edge images.
+    One row per network and digit; with several digits the code names the digit, too. "in span" is the share of the
+    outputs' energy in the span of the two edge images.
 
     Examples
     --------
@@ -70,22 +72,34 @@ def rotation(unit: Unit) -> Rows:
     from recombine.lab.nets.decoders.rotation import RotationDecoder
 
     setting = {**DEFAULTS, **ROTATION, **unit.setting}
-    side, (start, end) = setting["side"], setting["gap"]
-    world = RotationWorld(digit(setting["images"], side), gap=(start, end))
-    angles = world.angles(setting["angles"])
-    seen = world.seen(angles)
-    images = world.images(angles).reshape(len(angles), -1)
-    codes, network = world.codes(angles), RotationDecoder(side=side, channels=tuple(setting["channels"]))
-    trained = train_networks(network, unit, setting, codes[seen], images[seen], loss="squared-absolute", clip=1.0)
-    outputs = trained.outputs(codes).double().cpu().numpy()
+    side, (start, end), values = setting["side"], setting["gap"], setting["turned"]
+    worlds = [RotationWorld(digit(setting["images"], side, value), gap=(start, end)) for value in values]
+    angles = worlds[0].angles(setting["angles"])
+    gap = ~worlds[0].seen(angles)
+    images = np.stack([world.images(angles).reshape(len(angles), -1) for world in worlds])
+    codes = _codes(worlds[0].codes(angles), len(values))
+    network = RotationDecoder(codes.shape[-1], side=side, channels=tuple(setting["channels"]))
+    shown = codes[:, ~gap].reshape(-1, codes.shape[-1]), images[:, ~gap].reshape(-1, side**2)
+    trained = train_networks(network, unit, setting, *shown, loss="squared-absolute", clip=1.0)
+    outputs = trained.outputs(codes.reshape(-1, codes.shape[-1])).double().cpu().numpy()
     about = {"images": setting["images"], "side": side, "gap": f"{start}-{end}"}
-    blends = world.blends(angles[~seen]).reshape(-1, side**2)
-    edges = world.images([start, end]).reshape(2, -1)
-    return [
-        {**about, "seed": seed, "seen error": _error(painted[seen], images[seen])}
-        | _in_gap(painted[~seen], images[~seen], blends, edges)
-        for seed, painted in zip(unit.seeds, outputs, strict=True)
-    ]
+    rows: Rows = []
+    for seed, painted in zip(unit.seeds, outputs.reshape(-1, *images.shape), strict=True):
+        for value, world, guess, truth in zip(values, worlds, painted, images, strict=True):
+            blends = world.blends(angles[gap]).reshape(-1, side**2)
+            edges = world.images([start, end]).reshape(2, -1)
+            row = {**about, "seed": seed, "seen error": _error(guess[~gap], truth[~gap])}
+            named = {"digit": value} if len(values) > 1 else {}
+            rows.append(row | _in_gap(guess[gap], truth[gap], blends, edges) | named)
+    return rows
+
+
+def _codes(turns: FloatArray, digits: int) -> FloatArray:
+    """Return codes (digits, K, units) of turns (K, 2); where there are several digits, one unit more for each."""
+    if digits == 1:
+        return turns[None]
+    which = np.repeat(np.eye(digits)[:, None], len(turns), axis=1)
+    return np.concatenate([np.broadcast_to(turns, (digits, *turns.shape)), which], axis=2)
 
 
 def _in_gap(outputs: FloatArray, truth: FloatArray, blends: FloatArray, edges: FloatArray) -> dict[str, float]:

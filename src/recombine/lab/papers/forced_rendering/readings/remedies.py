@@ -180,6 +180,17 @@ def gap_blends(rows: Table) -> Measured:
     return Measured({"error to blend over truth": ratios_of(gaps, "error to blend", "error to truth")}, detail)
 
 
+def gap_blends_of_digits(rows: Table) -> Measured:
+    """Return the same of networks that turn several digits, by gap and digit."""
+    gaps = {f"{gap} degrees, {digit}": networks for (gap, digit), networks in sorted(rows.by("gap", "digit").items())}
+    numbers = {
+        "error to blend over truth": ratios_of(gaps, "error to blend", "error to truth"),
+        "error on seen angles over blend's": row_mean(rows, "seen error") / row_mean(rows, "blend to truth"),
+    }
+    sides = f"{rows['side'][0]} x {rows['side'][0]} pixels"
+    return Measured(numbers, f"{len(rows.by('gap', 'seed'))} networks of {len(rows.by('digit'))} digits, {sides}")
+
+
 def encoder_errors(rows: Table) -> Measured:
     """Return how much worse encoders read images in the hole than on the donut, by code."""
     codes = rows.by("code")

@@ -149,6 +149,17 @@ CLAIMS = (
         risk="Small ConvNets on 8x8 digits, three seeds and two distances stand in for MNIST.",
     ),
     Claim(
+        "60",
+        "Slopes of ResNets rise with distance, those of ViTs less.",
+        says="paper",
+        source="ICLR version, figure 5c (direction)",
+        reads="digits-photo",
+        measure=images.slopes_of_architectures,
+        expect={"rise of ResNet": Above(0), "rise of ResNet less of ViT": Above(0)},
+        theme=SALIENCE,
+        risk="Small networks on 8x8 digits, two seeds and two distances; the figure's settings are not released.",
+    ),
+    Claim(
         "30",
         "Before training, the salience S(1;2) of a ConvNet's last convolution rises with distance.",
         says="paper",

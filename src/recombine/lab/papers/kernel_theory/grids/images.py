@@ -126,6 +126,16 @@ IMAGE_EXPERIMENTS = (
         full=_quick(_classes("logistic", 1, rate=_RATE)),
     ),
     Experiment(
+        f"{NAME}/digits-photo",
+        images.image_addition,
+        quick=[],
+        full=[
+            {**setting, "distance": distance}
+            for distance in DIGIT_DISTANCES
+            for setting in _quick_photo(_sums("extrapolation"))
+        ],
+    ),
+    Experiment(
         f"{NAME}/cifar-addition",
         images.image_addition,
         quick=_quick_photo(_sums("extrapolation", "interpolation")),

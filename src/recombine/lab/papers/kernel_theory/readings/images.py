@@ -207,6 +207,19 @@ def one_anchor_equivalence(rows: Table) -> Measured:
     return Measured(numbers, f"distances {distances}; {networks_behind(accuracies)}", stands_in=stands_in(rows))
 
 
+def slopes_of_architectures(rows: Table) -> Measured:
+    """Return how much slopes of sums with one anchor rise from the nearest images to the furthest, by architecture."""
+    rises, listed = {}, []
+    for name in ("resnet", "vit"):
+        networks = rows.only(architecture=name, set="extrapolation")
+        distances = _distances(networks, [{"set": "extrapolation"}])
+        slopes = _series(networks, "slope", distances)
+        rises[name] = slopes[-1].mean - slopes[0].mean
+        listed.append(f"{name} {_listed(slopes)}")
+    numbers = {"rise of ResNet": rises["resnet"], "rise of ResNet less of ViT": rises["resnet"] - rises["vit"]}
+    return Measured(numbers, f"distances {distances}; slopes {'; '.join(listed)}", stands_in=stands_in(rows))
+
+
 def untrained_salience(rows: Table) -> Measured:
     """Return S(1;2) of untrained networks by distance, and how much it rises from end to end, seed by seed."""
     plain = rows.only(set="extrapolation")
