@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from recombine.lab.papers import find
+from recombine.lab.papers.forced_rendering.experiments.controls import digit_codes, rotation
 from recombine.lab.papers.forced_rendering.experiments.demos import (
     SSIM_FLOORS,
     SSIM_WINDOW_PIXELS,
@@ -14,6 +15,7 @@ from recombine.lab.papers.forced_rendering.experiments.demos import (
     structural_similarity,
 )
 from recombine.lab.papers.forced_rendering.experiments.training import DEFAULTS
+from recombine.lab.runs.experiment import Unit
 
 PAPER = find("forced-rendering")
 
@@ -54,3 +56,13 @@ def test_a_cross_leaves_out_values_and_a_wide_code_is_wider() -> None:
 
 def test_small_networks_are_smaller_than_the_paper_s() -> None:
     assert max(setting["side"] for setting in PAPER.by_name["demos"].settings("full")) < 28
+
+
+def test_a_network_of_several_digits_has_a_row_for_each_and_is_told_which() -> None:
+    tiny = {"images": "digits", "side": 8, "angles": 12, "channels": [4, 4, 4], "epochs": 1, "seeds": [0]}
+    rows = rotation(Unit("digits-turned", 1, {**tiny, "turned": [2, 7], "gap": [100, 200]}))
+    assert [row["digit"] for row in rows] == [2, 7]
+    assert rows[0]["blend to truth"] != rows[1]["blend to truth"]
+    codes = digit_codes(np.ones((5, 2)), digits=2)
+    assert codes.shape == (2, 5, 4)
+    assert (codes[0, 0] != codes[1, 0]).sum() == 2

@@ -77,7 +77,7 @@ def rotation(unit: Unit) -> Rows:
     angles = worlds[0].angles(setting["angles"])
     gap = ~worlds[0].seen(angles)
     images = np.stack([world.images(angles).reshape(len(angles), -1) for world in worlds])
-    codes = _codes(worlds[0].codes(angles), len(values))
+    codes = digit_codes(worlds[0].codes(angles), len(values))
     network = RotationDecoder(codes.shape[-1], side=side, channels=tuple(setting["channels"]))
     shown = codes[:, ~gap].reshape(-1, codes.shape[-1]), images[:, ~gap].reshape(-1, side**2)
     trained = train_networks(network, unit, setting, *shown, loss="squared-absolute", clip=1.0)
@@ -94,8 +94,14 @@ def rotation(unit: Unit) -> Rows:
     return rows
 
 
-def _codes(turns: FloatArray, digits: int) -> FloatArray:
-    """Return codes (digits, K, units) of turns (K, 2); where there are several digits, one unit more for each."""
+def digit_codes(turns: FloatArray, digits: int) -> FloatArray:
+    """Return codes (digits, K, units) of turns (K, 2); where there are several digits, one unit more for each.
+
+    Examples
+    --------
+    >>> digit_codes(np.array([[1.0, 0.0]]), digits=2).tolist()
+    [[[1.0, 0.0, 1.0, 0.0]], [[1.0, 0.0, 0.0, 1.0]]]
+    """
     if digits == 1:
         return turns[None]
     which = np.repeat(np.eye(digits)[:, None], len(turns), axis=1)
