@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_1samp
 
-from recombine.jobs.score.amounts import Amount, ChanceSpread, mean_amount
+from recombine.jobs.score.amounts import Amount, ChanceSpread, beyond_largest, mean_amount
 
 
 @pytest.mark.parametrize(
@@ -65,3 +65,14 @@ def test_spreads_of_independent_chances_add_up() -> None:
     twice = single + single
     assert [twice.variance, twice.third] == pytest.approx([both.variance, both.third], rel=0.05)
     assert ChanceSpread(1e-250, 1e-300).skewness == 1.0  # no power of the variance underflows
+
+
+def test_tails_without_variance_widen_the_range_of_a_mean_and_others_do_not() -> None:
+    rng, held = np.random.default_rng(0), []
+    assert [beyond_largest(rng.chisquare(1, size=100)) for _ in range(40)].count(0.0) >= 38
+    for _ in range(100):
+        values = rng.pareto(1.25, size=300) + 1.0  # as squares of Student's law with 2.5 degrees of freedom
+        amount = Amount.about(values.mean(), ChanceSpread.of_mean(values), 299)
+        held.append(amount.low <= 5.0 <= amount.high)
+    # Without what is still to come three fifths do.
+    assert np.mean(held) > 0.75

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -86,6 +88,33 @@ def test_what_a_network_does_beyond_the_rest_is_memorization() -> None:
     assert found.causes["memorization"].value == pytest.approx(own.var(), rel=0.15)
     assert found.causes["rest"].value == pytest.approx(0.01, abs=0.005)
     assert sum(amount.value for amount in found.causes.values()) == pytest.approx(found.error.value, rel=1e-12)
+
+
+def test_pairs_are_one_column_where_cells_are_few() -> None:
+    for cells, columns in ((22, 3), (21, 1)):
+        known, rng = drawn(0, cells=cells)
+        known = replace(known, beyond=np.zeros(cells), remembered=rng.normal(size=(cells, 3)))
+        matrix = design_matrix(known)
+        assert matrix.of_cause("memorization").sum() == columns
+    pooled = known.remembered.sum(axis=1)
+    assert matrix.columns[:, matrix.of_cause("memorization")][:, 0] == pytest.approx(pooled - pooled.mean())
+
+
+def test_noise_that_a_model_does_not_share_widens_amounts() -> None:
+    known, rng = drawn(3)
+    moved = [0.3 * rng.normal(size=known.effects.shape) for _ in range(8)]
+    draws = tuple((known.determined + by.sum(axis=1), known.effects + by, known.misleading) for by in moved)
+    noisy, shares = replace(known, noisy_draws=draws), known.determined - 0.4 * known.effects[:, 0]
+    lacks = shares + 0.3 * rng.normal(size=known.effects.shape).sum(axis=1)
+    observed, widths = known.determined + rng.normal(size=80), {}
+    for name, predicted in (("shares", shares), ("lacks", lacks)):
+        for cause in ("leak", "rest"):
+            amounts = [attribute(predicted, observed, told).causes[cause] for told in (known, noisy)]
+            widths[name, cause] = [amount.high - amount.low for amount in amounts]
+    for cause in ("leak", "rest"):
+        # A model that departs by nothing but a leak carries all of that noise: its amounts hold none of it.
+        assert widths["shares", cause][1] == pytest.approx(widths["shares", cause][0], rel=0.02, abs=1e-3)
+        assert widths["lacks", cause][1] > 1.05 * widths["lacks", cause][0]
 
 
 def test_random_predictions_are_no_leak_on_average() -> None:

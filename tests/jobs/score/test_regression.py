@@ -12,6 +12,15 @@ from recombine.jobs.score.regression import BootstrapErrors, RidgeRegression
 DRAWS = 60
 
 
+def centred(columns: np.ndarray, classes: int, weights: np.ndarray | None = None) -> np.ndarray:
+    """Return columns less their means in the rows that are there, one mean per class."""
+    columns, weights = columns.copy(), np.ones(len(columns)) if weights is None else weights
+    for place in range(classes):
+        mine = columns[:, place] != 0
+        columns[mine, classes:] -= np.average(columns[mine, classes:], axis=0, weights=weights[mine])
+    return columns
+
+
 @pytest.mark.parametrize("classes", [1, 2])
 def test_errors_are_those_of_refits_to_redrawn_cells(classes: int) -> None:
     rng = np.random.default_rng(classes)
@@ -30,7 +39,7 @@ def test_errors_are_those_of_refits_to_redrawn_cells(classes: int) -> None:
     coefficients, products, unexplained, removals = [], [], [], []
     for of_cells in times:
         rows = np.repeat(np.arange(values), np.repeat(of_cells, classes))
-        columns, targets = regression.columns[rows], departure[rows]
+        columns, targets = centred(regression.columns[rows], classes), departure[rows]
         ridge_rows = np.diag(np.sqrt(len(rows) * regression.ridge))  # a ridge is what rows of zero targets would do
         fit = np.linalg.lstsq(
             np.vstack([columns, ridge_rows]), np.append(targets, np.zeros(len(ridge_rows))), rcond=None
@@ -71,7 +80,8 @@ def test_the_influence_of_a_value_is_what_a_little_more_of_it_does(classes: int)
     bootstrap = BootstrapErrors(regression, error, departure, chosen[:, None], 2, seed=0)
 
     def removal(weights: np.ndarray) -> float:
-        columns, ridge = regression.columns, weights.sum() * np.diag(regression.ridge)
+        columns = centred(regression.columns, classes, weights)
+        ridge = weights.sum() * np.diag(regression.ridge)
         normal = columns.T @ (weights[:, None] * columns) + ridge
         undone = columns @ (chosen * np.linalg.solve(normal, columns.T @ (weights * departure)))
         return float(np.average(error**2 - (error - undone) ** 2, weights=weights))

@@ -11,6 +11,8 @@ from recombine.jobs.score.limits import SCORE_LIMITS
 
 #: Skewness of an estimate beyond which a sample does not tell it.
 MAX_SKEWNESS_RATIO = 1.0
+#: Index of a Pareto tail, logarithms per logarithm, from which on values have no variance.
+MAX_TAIL_RATIO = 0.5
 #: Skewness below which a range is symmetric up to rounding.
 MIN_SKEWNESS_RATIO = 1e-6
 
@@ -34,7 +36,10 @@ class ChanceSpread:
         count, deviations = len(values), values - values.mean()
         if count < 2:
             return cls(float("nan"))
-        return cls(float(np.sum(deviations**2)) / (count - 1) / count, float(np.mean(deviations**3)) / count**2)
+        sampled = cls(float(np.sum(deviations**2)) / (count - 1) / count, float(np.mean(deviations**3)) / count**2)
+        upwards = deviations if sampled.third > 0 else -deviations
+        beyond = beyond_largest(upwards[upwards > 0]) / count
+        return sampled + cls(beyond**2, float(np.sign(sampled.third)) * beyond**3)
 
     def __add__(self, other: ChanceSpread) -> ChanceSpread:
         return ChanceSpread(self.variance + other.variance, self.third + other.third)
@@ -55,6 +60,28 @@ class ChanceSpread:
         if not self.variance > 0:
             return 0.0
         return float(np.clip((np.cbrt(self.third) / self.error) ** 3, -MAX_SKEWNESS_RATIO, MAX_SKEWNESS_RATIO))
+
+
+def beyond_largest(values: FloatArray) -> float:
+    """Return what positive values (N,) beyond the largest one add to a sum on average, where tails are heavy.
+
+    Where the logarithms of the largest ones say that squares have no mean (Hill), a sample hardly ever has the values
+    that decide: by Pareto's law so much is still to come. Zero where that is within chance.
+
+    Examples
+    --------
+    >>> beyond_largest(np.arange(1.0, 100.0))
+    0.0
+    >>> round(beyond_largest((np.arange(1, 1001) / 1001) ** -0.9))
+    4958
+    """
+    largest = np.sort(values)[::-1][: int(np.sqrt(len(values))) + 1]
+    count = len(largest) - 1
+    if count < 2 or not largest[-1] > 0:
+        return 0.0
+    index = float(np.mean(np.log(largest[:-1] / largest[-1])))
+    by_chance = index / float(np.sqrt(count))
+    return float(largest[0]) / max(1 - index, by_chance) if index - by_chance > MAX_TAIL_RATIO else 0.0
 
 
 @dataclass(frozen=True)

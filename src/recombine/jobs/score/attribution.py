@@ -27,6 +27,7 @@ from recombine.jobs.score.regression import (
     ErrorSplit,
     HeldOutNoise,
     Recalibrated,
+    Redrawn,
     Regressors,
     RidgeRegression,
 )
@@ -119,7 +120,7 @@ def attribute(
     split = ErrorSplit(
         predicted, regressors, noise, error, missed, matrix, regression, parts, offset, unexplained, bootstrap
     )
-    split = replace(split, recalibrated=recalibrated)
+    split = replace(split, recalibrated=recalibrated, redrawn=_redrawn(split, departure))
     amounts = {cause.name: cause.amount(split) for cause in CAUSES}
     told = {cause.name: cause.part(split) for cause in CAUSES}
     parts_of_causes = {name: values for name, values in told.items() if values is not None}
@@ -185,7 +186,7 @@ def _per_factor(split: ErrorSplit) -> dict[str, FactorAmounts]:
         table = tables.setdefault(name, FactorAmounts({}, {}))
         if not split.regression.varied[column]:
             continue
-        spread = split.bootstrap.of_columns(columns == column)
+        spread = split.spread_of_columns(columns == column)
         table.amounts[factor] = Amount.about(float(split.column_amounts[column]), spread, split.freedom)
         if (coefficient := CAUSES[name].coefficient) is not None:
             value = coefficient.expected + float(coefficients[column])
@@ -198,13 +199,33 @@ def _errors_by_noise(split: ErrorSplit) -> FloatArray:
 
     With as much noise again they move about as far as they are off already, on average and by chance.
     """
-    regressors, predicted, coefficients = split.regressors, split.predicted, split.regression.column_coefficients
+    if split.redrawn is None:
+        return np.zeros(len(split.regression.column_coefficients))
+    moved = split.redrawn.coefficients - split.regression.column_coefficients
+    return np.asarray(np.sqrt(np.var(moved, axis=0, ddof=1) + np.mean(moved, axis=0) ** 2))
+
+
+def _redrawn(split: ErrorSplit, departure: FloatArray) -> Redrawn | None:
+    """Return what is fitted once noise was added to the seen cells; None where none was."""
+    regressors, predicted, columns = split.regressors, split.predicted, split.regression.constants
     if not regressors.noisy_draws:
-        return np.zeros(len(coefficients))
-    drawn = []
+        return None
+
+    def amounts(fit: RidgeRegression, departure: FloatArray) -> FloatArray:
+        products = fit.coefficients * (fit.columns.T @ split.error) / len(split.error)
+        return np.append(products[columns:], split.amount_of(departure) - products.sum())
+
+    fitted, fits, departures = amounts(split.regression, departure), [], []
     for determined, effects, misleading in regressors.noisy_draws:
         noisy = replace(regressors, determined=determined, effects=effects, misleading=misleading)
-        departure = regressors.roots * (predicted - determined)
-        drawn.append(RidgeRegression.fit(design_matrix(noisy), noisy, predicted, departure).column_coefficients)
-    bias = np.mean(drawn, axis=0) - coefficients
-    return np.asarray(np.sqrt(np.var(drawn, axis=0, ddof=1) + bias**2))
+        redrawn = regressors.roots * (predicted - determined)
+        fits.append(RidgeRegression.fit(design_matrix(noisy), noisy, predicted, redrawn))
+        departures.append(redrawn)
+    drawn = list(zip(fits, departures, strict=True))
+    residual = split.regression.residual_square(departure)
+    lacking_all = float(np.mean([fit.residual_square(redrawn) for fit, redrawn in drawn])) - residual
+    return Redrawn(
+        np.stack([fit.column_coefficients for fit in fits]),
+        np.stack([amounts(fit, redrawn) - fitted for fit, redrawn in drawn]),
+        float(np.sqrt(min(residual / lacking_all, 1.0))) if lacking_all > 0 else 1.0,
+    )

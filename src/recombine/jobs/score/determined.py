@@ -18,6 +18,7 @@ from recombine.jobs.audit.additivity import fit_order
 from recombine.jobs.audit.audit import Audit
 from recombine.jobs.audit.fitted_networks import fitted_cells, obstacle, predict_networks
 from recombine.jobs.audit.forecast import level_values
+from recombine.jobs.score.amounts import beyond_largest
 from recombine.jobs.score.attribution import design_matrix
 from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.regression import HeldOutNoise, Regressors
@@ -25,8 +26,8 @@ from recombine.theory.identification.additive_fit import AdditiveFit
 
 #: Seen cells up to which a wide network is fitted to them.
 MAX_CELLS_FITTED = 5_000
-#: Factors up to which pairs of them are looked at for memory, and scored cells that each pair takes.
-MAX_FACTORS_PAIRED, MIN_CELLS_PER_PAIR = 6, 10
+#: Factors up to which pairs of them are looked at for memory.
+MAX_FACTORS_PAIRED = 6
 #: How often noise is added to the seen cells for the ranges of slopes, and the cells from which on less often.
 NOISE_DRAWS, NOISE_DRAWS_OF_MANY, MAX_CELLS_DRAWN_OFTEN = 24, 4, 4_000
 #: How often the parents of a factor with several are fitted in turn.
@@ -45,7 +46,7 @@ def regressors_of(audits: Sequence[Audit], cells: IntArray, counts: FloatArray |
         zip(*(_of_audit(audit, cells) for audit in audits), strict=True)
     )
     remembered = network = None
-    if _pairs_matter(audits[0], cells):
+    if _pairs_matter(audits[0]):
         (remembered,) = _by_class([[_remembered(audit, cells) for audit in audits]])
     networks = [_network(audit.design, cells, MAX_CELLS_FITTED // len(audits)) for audit in audits]
     if (fitted := [values for values in networks if values is not None]) and len(fitted) == len(networks):
@@ -166,11 +167,10 @@ def _looked_up(table: FloatArray, codes: IntArray) -> FloatArray:
     return np.where(codes < len(table), table[np.minimum(codes, len(table) - 1)], 0.0)
 
 
-def _pairs_matter(audit: Audit, cells: IntArray) -> bool:
+def _pairs_matter(audit: Audit) -> bool:
     """Say whether departures of pairs of levels are worth a look: of two factors no unseen cell's pair was seen."""
     count = audit.design.cells.shape[1]
-    few = 3 <= count <= MAX_FACTORS_PAIRED and not audit.design.symmetric
-    return few and audit.order == 1 and len(cells) >= MIN_CELLS_PER_PAIR * count * (count - 1) // 2
+    return 3 <= count <= MAX_FACTORS_PAIRED and not audit.design.symmetric and audit.order == 1
 
 
 def _remembered(audit: Audit, cells: IntArray) -> FloatArray:
@@ -266,10 +266,15 @@ def _pooled(design: Design) -> tuple[float, float, float]:
     spread, freedom = design.observed.spread[repeated], design.observed.freedom[repeated]
     single = float(spread.sum() / freedom.sum())
     deviations, by_freedom = spread - single * freedom, float(np.sqrt(2 / freedom.sum()))
-    by_cells = float(np.sqrt(np.sum(deviations**2))) / max(single * freedom.sum(), 1e-300)
+    beyond = beyond_largest(spread)
+    by_cells = float(np.sqrt(np.sum(deviations**2) + beyond**2)) / max(single * freedom.sum(), 1e-300)
     if by_cells < by_freedom:  # a normal's sum of squares
         return single, single * by_freedom, 2 * by_freedom
-    return single, single * by_cells, float(np.sum(deviations**3) / np.sum(deviations**2) ** 1.5)
+    return (
+        single,
+        single * by_cells,
+        float((np.sum(deviations**3) + beyond**3) / (np.sum(deviations**2) + beyond**2) ** 1.5),
+    )
 
 
 def confounded_columns(regressors: Regressors) -> tuple[tuple[tuple[str, str], ...], ...]:

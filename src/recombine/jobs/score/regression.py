@@ -148,6 +148,10 @@ class RidgeRegression:
         """Coefficient of every column, zero where it does not vary, (K,)."""
         return self.coefficients[self.constants :]
 
+    def residual_square(self, departure: FloatArray) -> float:
+        """Return the mean square of what no column explains of a departure (T,) that was fitted."""
+        return float(np.mean((departure - self.columns @ self.coefficients) ** 2))
+
     def leave_one_out_parts(self, departure: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return each column's part (T, K) and the offset (T,), all with coefficients fitted to the other cells.
 
@@ -190,7 +194,7 @@ class BootstrapErrors:
         groups = min(cells, MAX_GROUPS_DRAWN, max(MAX_SUMMED_PRODUCTS // len(upper[0]), MIN_GROUPS_DRAWN))
         group_of_cell = np.arange(cells) if groups == cells else rng.integers(groups, size=cells)
         group_of_value = np.repeat(group_of_cell, constants)
-        counts = rng.multinomial(groups, np.full(groups, 1 / groups), size=draws)
+        counts = rng.multinomial(groups, np.full(groups, 1 / groups), size=draws).astype(float)
         # The normal equations and all mean products are sums over cells: draws of these sums are enough.
         terms = [np.ones(len(error)), departure * error]
         terms += [*(columns * departure[:, None]).T, *(columns * error[:, None]).T]
@@ -202,6 +206,7 @@ class BootstrapErrors:
             chosen = slice(start, start + chunk)
             normal = np.empty((len(total[chosen]), size, size))
             normal[:, upper[0], upper[1]] = normal[:, upper[1], upper[0]] = counts[chosen] @ products
+            _centre(normal, drawn[chosen, 2:].reshape(-1, 2, size), constants)
             ridge = total[chosen, None, None] * np.diag(regression.ridge)
             coefficients[chosen] = np.linalg.solve(normal + ridge, drawn[chosen, 2 : 2 + size, None])[:, :, 0]
             of_groups = coefficients[chosen, :, None] * members
@@ -223,7 +228,7 @@ class BootstrapErrors:
         self.of_coefficients: FloatArray = self.correction * coefficients[:, constants:].std(axis=0)
 
     def of_columns(self, chosen: BoolArray) -> ChanceSpread:
-        """Return the spread of the amount of the ``chosen`` columns (K,) together."""
+        """Return the spread over cells of the amount of the ``chosen`` columns (K,) together."""
         members = np.concatenate([np.zeros(self.regression.constants), chosen])
         return self._spread(self.products[:, chosen].sum(axis=1), self._influence(members))
 
@@ -235,7 +240,12 @@ class BootstrapErrors:
         columns, fit, target = self.regression.columns, self.regression, self.error if target is None else target
         by_coefficients = columns @ (fit.inverse @ (members * (columns.T @ target)))
         residuals = self.departure - columns @ fit.coefficients
-        return np.asarray(by_coefficients * residuals + columns @ (members * fit.coefficients) * target)
+        # What a value does to the mean of a column goes to the constant.
+        recentred = (float(members[0]) - members) * (np.arange(len(members)) >= fit.constants) * fit.coefficients
+        intercepts = columns[:, : fit.constants]
+        constant = intercepts @ (intercepts.T @ target / (intercepts**2).sum(axis=0))
+        own = columns @ (members * fit.coefficients) * target
+        return np.asarray(by_coefficients * residuals + own + columns @ recentred * constant)
 
     def _influence_of_removal(self, members: FloatArray) -> FloatArray:
         """Return the same of what the mean square loses without a group's part, (T,)."""
@@ -246,6 +256,15 @@ class BootstrapErrors:
         """Return the variance of draws of an estimate, and the third moment that values' influence on it says."""
         third = ChanceSpread.of_mean(influence.reshape(-1, self.regression.constants).mean(axis=1)).third
         return ChanceSpread(self.correction**2 * float(draws.var()), self.correction**3 * third)
+
+
+def _centre(normal: FloatArray, targets: FloatArray, constants: int) -> None:
+    """Centre columns on the cells of each of D draws, in place: products (D, J, J), and (D, 2, J) with two targets."""
+    first = np.arange(constants)
+    means = normal[:, :constants, constants:] / np.maximum(normal[:, first, first], 1e-300)[:, :, None]
+    normal[:, constants:, constants:] -= normal[:, constants:, :constants] @ means
+    normal[:, :constants, constants:] = normal[:, constants:, :constants] = 0.0
+    targets[:, :, constants:] -= targets[:, :, :constants] @ means
 
 
 def _products_by(group_of_value: IntArray, columns: FloatArray, groups: int) -> FloatArray:
@@ -275,6 +294,17 @@ class Recalibrated:
 
 
 @dataclass(frozen=True, eq=False)
+class Redrawn:
+    """What is fitted with as much noise again in the seen cells, D times."""
+
+    coefficients: FloatArray  # (D, K)
+    moved: FloatArray  # (D, K + 1): by how much the amounts of every column and of the rest change
+    share_lacking: float  # how much of that noise the model lacks at most: what it lacks, no column explains
+
+    __repr__ = brief_repr
+
+
+@dataclass(frozen=True, eq=False)
 class ErrorSplit:
     """Prediction less outcome at T values, as the sum of parts; all times the roots of the cells' weights.
 
@@ -293,6 +323,7 @@ class ErrorSplit:
     unexplained: FloatArray  # (T,)
     bootstrap: BootstrapErrors
     recalibrated: Recalibrated | None = None  # predictions whose causes are told, where chances are too extreme
+    redrawn: Redrawn | None = None  # where the noise of the seen cells is known
 
     __repr__ = brief_repr
 
@@ -313,6 +344,21 @@ class ErrorSplit:
     def spread_of_mean(self, products: FloatArray) -> ChanceSpread:
         """Return the spread over cells of the mean of ``products`` (T,)."""
         return ChanceSpread.of_mean(products.reshape(-1, self.regressors.per_cell).mean(axis=1))
+
+    def spread_of_columns(self, chosen: BoolArray) -> ChanceSpread:
+        """Return the spread of the amount of the ``chosen`` columns (K,): over cells, and by what these do not tell."""
+        return self.bootstrap.of_columns(chosen) + self.spread_of_seen(np.flatnonzero(chosen))
+
+    def spread_of_seen(self, chosen: IntArray | int) -> ChanceSpread:
+        """Return how far the ridge and noise that the model does not share move ``chosen`` columns (the rest: -1)."""
+        fit, size = self.regression, len(self.error)
+        shrunk = fit.inverse @ (size * fit.ridge * fit.coefficients) * (fit.columns.T @ self.error) / size
+        by_ridge = float(np.append(shrunk[fit.constants :], -shrunk.sum())[chosen].sum())
+        if self.redrawn is None:
+            return ChanceSpread(by_ridge**2)
+        moved = self.redrawn.moved[:, chosen].reshape(len(self.redrawn.moved), -1).sum(axis=1)
+        by_noise = self.redrawn.share_lacking**2 * float(moved.var(ddof=1) + moved.mean() ** 2)
+        return ChanceSpread(by_ridge**2 + by_noise)
 
     @cached_property
     def over_confidence(self) -> FloatArray:
@@ -340,7 +386,8 @@ class ErrorSplit:
             return ChanceSpread(0.0)
         noise, carried = self.noise_variances.mean(axis=1)
         over_noise = max(self.amount_of(self.error) - noise, 0.0)
-        # By chance that noise is larger or smaller, and agrees with what the model does otherwise; and nobody knows how
-        # much of it a model carries, from none to all.
+        # By chance that noise is larger or smaller, and agrees with what the model does otherwise; and how much of it a
+        # model carries is known only as far as it departs from what is determined.
+        lacking = 1.0 if self.redrawn is None else self.redrawn.share_lacking
         by_chance = carried * (2 * carried + over_noise) / max(self.noise.freedom, 1.0)
-        return ChanceSpread(float(by_chance + (carried / 2) ** 2))
+        return ChanceSpread(float(by_chance + (lacking * carried / 2) ** 2))

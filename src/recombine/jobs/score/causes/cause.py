@@ -84,7 +84,7 @@ class Cause:
         columns = split.matrix.of_cause(self.name)
         if self.coefficient is None and not (columns & split.regression.varied).any():
             return None
-        return sum(split.column_amounts[columns].tolist(), 0.0), split.bootstrap.of_columns(columns)
+        return sum(split.column_amounts[columns].tolist(), 0.0), split.spread_of_columns(columns)
 
     def message(self, factor: str, coefficient: Amount) -> str:
         """Say what a factor's coefficient means for the predictions; empty where it is not worth a word."""

@@ -14,6 +14,8 @@ from recombine.jobs.score.regression import ErrorSplit, Regressors
 
 #: A network that varies by less than this share beyond what other columns say adds nothing of its own.
 MIN_SHARE_BEYOND = 1e-3
+#: Cells for each column of the regression, from which on every pair of factors has one of its own.
+MIN_CELLS_PER_COLUMN = 2
 
 
 class LeakCause(Cause):
@@ -97,7 +99,8 @@ class InteractionCause(Cause):
 class MemorizationCause(Cause):
     """One column per pair of factors, how seen cells of that pair depart; and one of a wide network beyond all others.
 
-    Pairs are there for three to six factors, the network where it can be fitted to the seen cells.
+    Pairs are there for three to six factors, summed where cells are few, the network where it can be fitted to the
+    seen cells.
     """
 
     name = "memorization"
@@ -112,7 +115,11 @@ class MemorizationCause(Cause):
 
     def columns(self, regressors: Regressors, preceding: FloatArray) -> CauseColumns | None:
         """Return how pairs depart, and what the network says beyond those and the ``preceding`` columns."""
-        blocks = [] if regressors.remembered is None else [regressors.remembered]
+        blocks = []
+        if (pairs := regressors.remembered) is not None:
+            columns = 1 + preceding.shape[1] + pairs.shape[1] + 1
+            enough = len(pairs) // regressors.per_cell >= MIN_CELLS_PER_COLUMN * columns
+            blocks.append(pairs if enough else pairs.sum(axis=1, keepdims=True))
         if regressors.network is not None:
             others = np.column_stack([preceding, *map(regressors.centred, blocks)])
             network, roots = regressors.network - regressors.determined, regressors.roots
@@ -197,7 +204,7 @@ class RestCause(Cause):
         # The fit leaves no agreement between the residuals and what it names, where by chance there is some.
         explained = split.parts.sum(axis=1) + split.offset
         by_chance = split.spread_of_mean(split.unexplained * explained)
-        return split.amount_of(split.unexplained), split.bootstrap.of_unexplained + by_chance
+        return split.amount_of(split.unexplained), split.bootstrap.of_unexplained + by_chance + split.spread_of_seen(-1)
 
 
 MODEL_CAUSES = (
