@@ -12,6 +12,7 @@ DEMO = "on 16 x 16 pixels, three layers of 32 filters; ten layers of 256 and 250
 RAMP_SUMS = "four layers of 64 filters and 2,000 draws (4c); the released ten of 128 and 20,000 draws need a GPU (4b)"
 NOT_READ = "how the paper measures this could not be read"
 SHORT = "60 of 300 epochs, one digit"
+SMALLER = "a side of 16 pixels, the least and the largest share; the released sweep needs a GPU"
 SCALING = "needs a GPU: the released sweep of real-valued places by the hole's share"
 
 CHECKLIST: tuple[PaperPanel, ...] = (
@@ -80,7 +81,9 @@ CHECKLIST: tuple[PaperPanel, ...] = (
     PaperPanel("kernel_exps", "Kernels fitted to outputs: product against radial", ("37",), "on 16 x 16 pixels"),
     PaperPanel("rotation_exps", "One digit: a gap of angles is blended", ("16",), SHORT),
     PaperPanel("rotation_exps", "Several digits", ("41",), "three small digits, 60 of 300 epochs"),
-    PaperPanel("scaling_exps", "Errors by side of the image and share of the hole: bump and ramp codes", (), SCALING),
+    PaperPanel(
+        "scaling_exps", "Errors by side of the image and share of the hole: bump and ramp codes", ("40",), SMALLER
+    ),
     PaperPanel(
         "encoder_exps", "Encoders of bump codes and ramps read places from images", ("17",), "no result is stated"
     ),

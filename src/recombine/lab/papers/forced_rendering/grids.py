@@ -80,6 +80,12 @@ DEMOS: Settings = [
     {**DEMO, "code": "bump", "cross": True},
     {**DEMO, "code": "ramp", "cross": True, "epochs": RAMP_EPOCHS},
 ]
+#: The sweep of the hole's share, small: the least and largest share. So few steps teach small networks no 1 - G.
+SHARE_DECODERS: Settings = [
+    {"side": 16, "share": share, "code": code, "hidden": 32, "epochs": epochs}
+    for code, epochs in (("bump", 30), ("ramp", 50))
+    for share in (0.2, 0.6)
+]
 #: Several digits turned by one network, small.
 TURNED = {"images": "digits", "side": 16, "angles": 120, "channels": [32, 32, 16], "turned": [2, 4, 7]}
 #: Bumps trained on as multiples of the side of the image, alone and with stripes.
@@ -160,6 +166,12 @@ EXPERIMENTS = (
         demos.demos,
         quick=[{**setting, "epochs": 20, "seeds": [0]} for setting in DEMOS],
         full=DEMOS,
+    ),
+    Experiment(
+        f"{NAME}/shares",
+        demos.hole_shares,
+        quick=[{**setting, "epochs": 2, "seeds": [0]} for setting in SHARE_DECODERS],
+        full=[{**setting, "seeds": [0, 1]} for setting in SHARE_DECODERS],
     ),
     Experiment(
         f"{NAME}/digits-turned",

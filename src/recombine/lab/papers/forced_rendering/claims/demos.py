@@ -111,6 +111,18 @@ CLAIMS = (
         figure="depth",
     ),
     Claim(
+        "40",
+        "The larger the hole's share of the side, the larger the error in it, for bump codes and ramps.",
+        says="follows from the paper",
+        source=f"scaling scripts of {CODE}, which map errors over side and share and record none",
+        reads="shares",
+        measure=demos.errors_by_share,
+        expect={"rise from the narrowest to the widest hole": Above(0)},
+        risk="A side of 16 pixels and four layers of 32 filters on G, where the scripts have sides of 24 to 40 "
+        "and eight layers of 128 on 1 - G; two networks each, the least and the largest share alone.",
+        theme=HOLE,
+    ),
+    Claim(
         "41",
         "A network that turns several digits blends the edges of a gap of angles, too, digit by digit.",
         says="follows from the paper",

@@ -1,4 +1,4 @@
-"""Forced rendering, the demo notebooks of the released code, with networks small enough for a CPU."""
+"""Forced rendering, the demo notebooks and other sweeps of the released code, with networks small enough for a CPU."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ from recombine.lab.papers.forced_rendering.experiments.training import (
     DEFAULTS,
     Rows,
     Setting,
+    decoder_of,
     outputs_of,
     train_decoders,
+    train_networks,
     upright,
     world_of,
 )
 from recombine.lab.runs.experiment import Unit
-from recombine.lab.worlds.rendered.bumps import BumpWorld
+from recombine.lab.worlds.rendered.bumps import BumpWorld, Hole
 from recombine.measures.activations.peaks import peak_accuracy
 
 #: Windows of the structural similarity in pixels, and what keeps its ratios finite (of images from 0 to 1).
@@ -116,3 +118,31 @@ def demos(unit: Unit) -> Rows:
             | {"dissimilarity in the hole": float(unlike[~mask].mean()), **kernel_errors(outputs, seen)}
         )
     return rows
+
+
+def hole_shares(unit: Unit) -> Rows:
+    """Error in a centred hole by its share of the side, from real-valued places, one row per network.
+
+    The setting's "share" says how wide the hole is; so many bumps are trained on as in the released script, 1,000 times
+    the share that is left of the side, squared.
+
+    Examples
+    --------
+    >>> tiny = {"code": "bump", "side": 8, "share": 0.5, "model": "mlp", "hidden": 8, "epochs": 1, "seeds": [0]}
+    >>> row = hole_shares(Unit("shares", 1, tiny))[0]
+    >>> row["bumps"], row["hole side"]
+    (250, 4)
+    """
+    setting = {**DEFAULTS, **unit.setting}
+    side = setting["side"]
+    world = replace(world_of(setting), hole=Hole.centred(side, setting["share"]))
+    hole_side = int((~world.seen()).any(axis=0).sum())
+    count = int(1000 * (side - hole_side) ** 2 / side**2)
+    sets = [world.draw(count, seed, real=True) for seed in unit.seeds]
+    codes, images = np.stack([data.codes for data in sets]), np.stack([data.images.reshape(count, -1) for data in sets])
+    trained = train_networks(decoder_of(setting, world.units), unit, setting, codes, images)
+    about = {name: setting[name] for name in ("code", "side", "share", "target")} | {"hole side": hole_side}
+    return [
+        {**about, "bumps": count, "seed": seed, **painting_scores(outputs, upright(world))}
+        for seed, outputs in zip(unit.seeds, outputs_of(trained, world), strict=True)
+    ]

@@ -19,6 +19,7 @@ from recombine.lab.papers.forced_rendering.readings.rows import (
 )
 from recombine.lab.papers.measured import Measured, MissingRowsError
 from recombine.lab.papers.seeds import Interval, require, several
+from recombine.lab.papers.values import text_of
 from recombine.tables.table import Table
 
 
@@ -124,6 +125,20 @@ def fitted_kernels(rows: Table) -> Measured:
         "share of networks whose best product is radial": float(np.mean(rows["same lengths"])),
     }
     return _small(numbers, several(len(rows), "network"), rows)
+
+
+def errors_by_share(rows: Table) -> Measured:
+    """Return how errors in the hole, over that of a blank image, grow with the hole's share of the side."""
+    rises, listed = {}, {}
+    for (code, side), group in sorted(rows.by("code", "side").items()):
+        errors = means_of(dict(sorted(group.by("share").items())), "relative error")
+        series = [*errors.values()]
+        name = f"{code}, {side} pixels"
+        listed[name] = f"{series[0]:.2f} to {series[-1]:.2f}"
+        rises[name] = series[-1] - series[0]
+    numbers = {"rise from the narrowest to the widest hole": rises}
+    detail = f"{several(len(rows), 'network')}; error over blank: {text_of(listed)}"
+    return _small(numbers, detail, rows)
 
 
 @reads_one_target
