@@ -35,7 +35,7 @@ STANDINGS = {
     "38": Standing.UNDECIDED,
 }
 #: Experiments of small networks, which were trained on a CPU.
-ON_A_CPU = {"demos", "digits-turned"}
+ON_A_CPU = {"demos", "digits-turned", "shares"}
 Mask = Callable[[Table], Any]
 
 
@@ -146,6 +146,7 @@ BENT: dict[str, tuple[Mask, str, Callable[[Any], Any], Standing]] = {
     "37": (lambda table: table["spread"] > 0, "radial kernel error", _set(1e-9), Standing.FAILS),
     "38": (_where(stripes=1), "correlation", _set(0.95), Standing.HOLDS),
     "39": (_where(model="mlp", code="ramp", depth=5), "unseen peaks", _set(0.6), Standing.FAILS),
+    "40": (_where(code="ramp", side=16, share=0.6), "relative error", _set(0.0), Standing.FAILS),
     "41": (_where(digit=7), "error to blend", lambda values: 2 * values, Standing.FAILS),
 }
 
