@@ -91,12 +91,18 @@ class Emulated:
         self.run(blocks, pointers, (ctypes.c_int * 6)(*values[:6]), (ctypes.c_double * 3)(*decimals))
 
 
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Kernels of all tests: recipes that differ only in numbers share one."""
+    return tmp_path_factory.mktemp("kernels")
+
+
 @pytest.fixture
-def emulate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[Layout], None]:
+def emulate(monkeypatch: pytest.MonkeyPatch, compiled: Path) -> Callable[[Layout], None]:
     def with_layout(layout: Layout) -> None:
         monkeypatch.setattr(ensemble, "why_not_on_chip", lambda *_: None)
         monkeypatch.setattr(on_chip, "_layout", lambda *_: layout)
-        monkeypatch.setattr(on_chip, "_kernel", lambda layout, loss, plain, _: Emulated(layout, loss, plain, tmp_path))
+        monkeypatch.setattr(on_chip, "_kernel", lambda layout, loss, plain, _: Emulated(layout, loss, plain, compiled))
 
     return with_layout
 
