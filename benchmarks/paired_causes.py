@@ -6,10 +6,11 @@ is what the seen cells say, with one or two causes added in known amounts; with 
 they had been measured without noise, so that it carries none of theirs. The true amount of a cause is that over all
 unseen determined cells of the table, with the seen cells as they were measured.
 
-Ranges and benchmark were worked on with the development half of the seeds; the final half was looked at once.
+Ranges were mended on the development half of the seeds, whose stored numbers are from before; the final half was
+looked at once.
 
     python benchmarks/paired_causes.py --runs 8 --half development --write
-    python benchmarks/paired_causes.py --runs 8 --half final --write
+    python benchmarks/paired_causes.py --runs 2 --half final --write
 """
 
 from __future__ import annotations

@@ -205,6 +205,21 @@ def planted_ranges() -> str:
     return f"ranges hold {', '.join(texts)}"
 
 
+def paired_command() -> str:
+    """Return the command that counts amounts of two planted causes again, on the seeds that were looked at once."""
+    return str(_stored("score/paired_causes.json")["final"]["command"])
+
+
+def paired_rows() -> Iterator[Sequence[str]]:
+    """Yield how often ranges hold where one and two causes are planted: by planted cause, then by kind of table."""
+    final = _stored("score/paired_causes.json")["final"]
+    groups = [final[name] for name in ("one cause", "two causes", "carries no seen noise")]
+    for title, keys in (("by cause", ["noise"]), ("planted causes", None), ("by table", None)):
+        for key in keys or groups[0][title]:
+            rates = [group[title].get(key) for group in groups]
+            yield key, *("–" if rate is None else f"{100 * rate['held']:.1f} % of {rate['of']:,}" for rate in rates)
+
+
 def page_name(name: str) -> str:
     """Return the file name of the page about an entry, as `recombine.registry.help_address` has it."""
     return name.replace(" ", "-")
