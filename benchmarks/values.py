@@ -87,7 +87,7 @@ class Draw:
         return f"{self.kind} {self.seed}"
 
 
-def draws_of(table: ValueTable, count: int, seed: int, kinds: Sequence[str]) -> Iterator[Draw]:
+def draws_of(table: ValueTable, count: int, seed: int, kinds: Sequence[str] = USUAL_KINDS) -> Iterator[Draw]:
     """Yield the draws of a table that leave enough cells on both sides."""
     for kind in kinds:
         for number in range(seed, seed + count):

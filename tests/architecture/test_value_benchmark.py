@@ -45,6 +45,24 @@ def test_every_level_stays_seen_unless_levels_are_held_out(modules: dict[str, Mo
         assert unseen == {"new number": ["dose"], "new label": ["plate"]}.get(draw.kind, [])
 
 
+def test_halves_leave_open_every_cell_that_mixes_them(modules: dict[str, ModuleType]) -> None:
+    """Every level is seen, the seen cells are two blocks without a common level, and no held-out cell is in one."""
+    table = _table(modules)
+    draws = list(modules["values"].draws_of(table, 3, 0, ["halves"]))
+    assert [draw.kind for draw in draws] == ["halves"] * 3
+    for draw in draws:
+        seen, asked = table.cells[~draw.asked], table.cells[draw.asked]
+        block, grown = seen.iloc[:1], 0
+        while len(block) > grown:
+            grown = len(block)
+            block = seen[np.any([seen[factor].isin(block[factor]) for factor in seen], axis=0)]
+        other = seen.drop(block.index)
+        assert len(other) > 0
+        within = [np.all([asked[factor].isin(half[factor]) for factor in seen], axis=0) for half in (block, other)]
+        assert not np.any(within)
+        assert all(set(asked[factor]) <= set(seen[factor]) for factor in seen)
+
+
 def test_a_run_is_of_neighbouring_numbers(modules: dict[str, ModuleType]) -> None:
     """In each level of some other factor the held-out doses have no gap, but for cells given back to show a level."""
     table = _table(modules)

@@ -324,10 +324,10 @@ def _rows_of(
     crossed = _are_crossed(sheet, places)
     factors = (*(sheet.names[col] or sheet.above[col] for col in before), *(["group"] if crossed else []), factor)
     names = (*factors, outcome, *(sheet.names[col] for col in labels if col > places[0]))
-    own = tuple(sheet.names[col] for col in places)
-    level_of = dict(zip(places, levels or own, strict=True))
+    headings = tuple(sheet.names[col] for col in places)
+    level_of = dict(zip(places, levels or headings, strict=True))
     if not crossed:
-        _refuse_twice(own)
+        _refuse_twice(headings)
     if len(set(names)) < len(names):
         raise InputError(f"--wide {factor}={outcome}: there is a column of that name; choose another")
     if len(sheet.lines) * len(places) * len(names) > rule_limit("cells of a melted table, at most"):
@@ -355,7 +355,7 @@ def _rows_of(
         above=("",) * len(names),
         factors=factors[:-1] if repeats else factors,
         outcome=outcome,
-        notes=sheet.noted(Note("repeats" if repeats else "wide", factor, (), told, len(own))),
+        notes=sheet.noted(Note("repeats" if repeats else "wide", factor, (), told, len(headings))),
     )
 
 

@@ -120,9 +120,9 @@ def are_versions(labels: Iterable[str]) -> bool:
     >>> are_versions(["3.8", "3.9", "3.10", "pypy3.9"]), are_versions(["2.5", "2.50"]), are_versions(["8.5", "9.0"])
     (True, False, False)
     """
-    found = [_VERSION.fullmatch(label) for label in labels if is_number(label)]
-    versions = {(int(match[1]), int(match[2])) for match in found if match}
-    return all(found) and any(
+    matches = [_VERSION.fullmatch(label) for label in labels if is_number(label)]
+    versions = {(int(match[1]), int(match[2])) for match in matches if match}
+    return all(matches) and any(
         minor == 10 and any((major, 10 - back) in versions for back in range(1, MAX_VERSIONS_APART + 1))
         for major, minor in versions
     )

@@ -96,8 +96,8 @@ def reading_sentence(note: Note, *, wide_said: bool = False) -> str:
     more = max(count if note.lines else 0, len(note.lines)) - len(lines)
     outcome = printable(note.values[0]) if note.values and note.kind != "looks_wide" else "value"
     several = len(note.values) <= note.count and len(note.values) < MAX_NAMED_VALUES
-    said = WIDE_REPLICATES if several else WIDE_SAID
-    sentence = said if wide_said and note.kind == "wide" else SENTENCES[note.kind]
+    wide_sentence = WIDE_REPLICATES if several else WIDE_SAID
+    sentence = wide_sentence if wide_said and note.kind == "wide" else SENTENCES[note.kind]
     return sentence.format(
         column=printable(note.column),
         values=listing(note.values, MAX_SAID_VALUES),

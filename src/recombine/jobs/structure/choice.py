@@ -173,8 +173,7 @@ def _compared(
             fit = rungs.fit if len(places) == len(outcome) else chosen.fit(data)
     except InputError as error:
         if asked and not assumed.is_sum:
-            cure = "" if ";" in str(error) else "; name another --structure, such as add, or leave it out"
-            raise InputError(f"structure {assumed.name} does not fit this table: {error}{cure}") from None
+            raise _misfit(assumed, error) from None
         return Choice(assumed, asked=asked, obstacle=str(error).partition(";")[0])
     if fit is not None and (low, width) != (0.0, 1.0):
         fit = chosen.rescaled(fit, data, low, width)
@@ -184,6 +183,16 @@ def _compared(
     told = {*rungs.too_long, *rungs.nothing_over}
     untried = tuple(entry.name for entry in costly if rungs.at(entry) is None and entry.name not in told)
     return Choice(chosen, rungs, fit, places[scored], predicted, asked, untried=untried)
+
+
+def _misfit(asked: Structure, error: InputError) -> InputError:
+    """Return the error of a structure that was asked for and does not fit, with a cure where it names none."""
+    if ";" in str(error):
+        return InputError(f"structure {asked.name} does not fit this table: {error}")
+    return InputError(
+        f"structure {asked.name} does not fit this table: {error}; "
+        "name another --structure, such as add, or leave it out"
+    )
 
 
 def _scored(data: StructureData, names: list[str], noise: FloatArray | None, seed: int) -> Ladder:

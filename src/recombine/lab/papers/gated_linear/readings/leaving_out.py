@@ -16,10 +16,10 @@ SHAPE = ("bits", "thresholds", "samples")
 
 def bounds_over_errors(rows: Table) -> Measured:
     """Return the share of support vectors over the error, by shape, and both by number of hyperplanes."""
-    found = require(rows.where(np.isfinite(rows["error"])))
+    finite = require(rows.where(np.isfinite(rows["error"])))
     shapes = {
         name: (float(shape["support"].mean()), float(shape["error"].mean()))
-        for name, shape in sorted(found.by(*SHAPE).items())
+        for name, shape in sorted(finite.by(*SHAPE).items())
     }
     ratios = {name: support / error for name, (support, error) in shapes.items()}
     bits, thresholds, samples = min(ratios, key=ratios.__getitem__)
