@@ -131,6 +131,7 @@ BENT: dict[str, tuple[str, Bend]] = {
     "27c": ("classifier", exchanged("learned contexts", "random contexts")),
     "27d": ("error", lambda values: values + 0.02),
     "27e": ("thresholds", exchanged("median", "random")),
+    "28": ("ratio", lambda values: values * 1.05),
     "29": ("units", exchanged(10, 1000)),
     "30": ("support", lambda values: values + 0.2),
     "23b": ("error", lambda values: values + 0.02 * (np.arange(len(values)) % 6 == 3)),

@@ -21,7 +21,7 @@ CHECKLIST: tuple[PaperPanel, ...] = (
     PaperPanel("Corollary", "units that share their contexts: the limit of one layer", ("6",)),
     PaperPanel("Corollary", "deeper gated networks", ("7",), f"a chain of three layers; {NEVER_TRAINED}"),
     PaperPanel("Corollary", "gated convolutions", ("7",), NEVER_TRAINED),
-    PaperPanel("Corollary", "weight sharing", (), "no cost derived, none trained; `own_margin` could search for it"),
+    PaperPanel("Corollary", "weight sharing", ("28",), "two layers, filters shared over three places; small problems"),
     PaperPanel("Corollary", "ReLU networks with frozen gates", ("14", "26")),
     PaperPanel("Figure 1", "a gated problem of sixteen points and its solution", ("1a",)),
     PaperPanel("Abstract", "theory predicts trained networks on MNIST", ("9a", "19")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from recombine.lab.papers.gated_linear.experiments import authors, gains, images, leaving_out, theory
+from recombine.lab.papers.gated_linear.experiments import authors, gains, images, leaving_out, sharing, theory
 from recombine.lab.papers.needs import require_images
 from recombine.lab.runs.experiment import Experiment, grid
 
@@ -27,6 +27,10 @@ def _flows(scales: list[float], seeds: list[int]) -> list[dict[str, Any]]:
         *({"problem": name, "scale": scale, **unshared} for name in ("toy", "G1") for scale in scales),
         {"problem": "toy", "scale": 0.3, "sharing": True, "times": short, "seeds": [0, 1, 2]},
     ]
+
+
+def _sharing(seeds: list[int]) -> dict[str, Any]:
+    return {"samples": 8, "places": 3, "inputs": 2, "units": 3, "starts": 10, "seeds": seeds}
 
 
 def _networks(shared: dict[str, Any], layers: int, momenta: list[float], **axes: Any) -> list[dict[str, Any]]:
@@ -80,6 +84,12 @@ EXPERIMENTS = (
         theory.flows,
         quick=_flows([0.1, 1.0], list(range(5))),
         full=_flows([0.1, 0.3, 1.0], list(range(10))),
+    ),
+    Experiment(
+        f"{NAME}/sharing",
+        sharing.sharing,
+        quick=[_sharing([*range(6)])],
+        full=[_sharing([*range(first, first + 5)]) for first in range(0, 40, 5)],
     ),
     Experiment(
         f"{NAME}/shallow",

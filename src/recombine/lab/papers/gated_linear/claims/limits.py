@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recombine.lab.papers.bounds import Above, AtLeast, AtMost, Below, Between, Is, Near
 from recombine.lab.papers.claims import Claim
-from recombine.lab.papers.gated_linear.readings import authors, images, norms, small_problems
+from recombine.lab.papers.gated_linear.readings import authors, images, norms, sharing, small_problems
 
 LIMIT = "Where training ends"
 GATED = "Trained gated networks on MNIST"
@@ -101,6 +101,25 @@ CLAIMS = (
         theme=LIMIT,
         risk="Takes the least of several searches; {starts that did not reach the weights} shrink to zero and are "
         "left out.",
+    ),
+    Claim(
+        "28",
+        "Two layers whose filters are shared over places end at the group norm over units of their filters, on patches "
+        "summed by context.",
+        says="follows from the paper",
+        source="from the theorem for homogeneous polynomials (abstract); the norm was derived here",
+        reads="sharing",
+        measure=sharing.shared_filters,
+        expect={
+            "problems": AtLeast(6),
+            "search from the bound, share of it": Below(1e-5),
+            "flow, furthest below the bound": Below(1e-6),
+            "flow, median above the bound": Below(0.02),
+            "outputs more like those of shared filters": AtLeast(0.95, "%"),
+        },
+        theme=LIMIT,
+        risk="Drawn problems of eight inputs with three patches of two numbers, three units with two contexts; the "
+        "flow is followed to a finite margin.",
     ),
     Claim(
         "8a",
