@@ -23,7 +23,7 @@ Rows = list[dict[str, Any]]
 #: Contexts of a unit: the two sides of its plane.
 CONTEXTS = 2
 #: Inputs on which functions are compared.
-FRESH = 1000
+FRESH_INPUTS = 1000
 #: A flow that has not reached the largest margin by this rescaled time is read where it is.
 LAST_TIME = 400.0
 
@@ -51,7 +51,7 @@ def _problem(setting: dict[str, Any], seed: int) -> dict[str, Any]:
     units, inputs, places = setting["units"], setting["inputs"], setting["places"]
     generator = np.random.default_rng([seed, 28])
     gates = generator.normal(size=(units, inputs))
-    patches = generator.normal(size=(setting["samples"] + FRESH, places, inputs))
+    patches = generator.normal(size=(setting["samples"] + FRESH_INPUTS, places, inputs))
     by_place = patches_by_context(patches, gates)
     summed, apart = by_place.sum(axis=1), np.moveaxis(by_place, 1, 2).reshape(len(patches), units, -1, inputs)
     (summed, fresh_summed), (apart, fresh_apart) = (np.split(all_, [setting["samples"]]) for all_ in (summed, apart))
