@@ -116,8 +116,7 @@ def rates_page() -> str:
     lead = (
         "Amounts of causes come with 95 % ranges; the third column counts causes that make more than a tenth of the "
         "error and whose range holds 0, so that they are not named. Of the same models "
-        f"{planted_ranges()}. These were counted before ranges held the noise that a model lacks, and what else two "
-        "causes asked for."
+        f"{planted_ranges()}."
     )
     head = ("cause", "of planted models", "not named", "counted again by")
     lines += ["## Amounts of causes", "", _prose(lead), "", *_table(head, cause_rows()), ""]
