@@ -61,3 +61,23 @@ def test_effects_of_a_level_never_seen_are_its_prior():
     assert mean[1] == 0
     assert sd[1] == pytest.approx(np.sqrt(variances[0]))
     assert sd[0] < sd[1]
+
+
+@pytest.mark.parametrize("noise", [1e-4, 1e-7, 1e-9])
+def test_next_to_no_noise_variances_are_those_of_least_squares_and_not_what_rounding_leaves(noise):
+    cells = np.indices((6, 5)).reshape(2, -1).T
+    seen = np.random.default_rng(0).random(len(cells)) < 0.6
+    codes, asked = cells[seen], cells[~seen]
+    terms = [term for term in candidate_terms(Factors.of(cells), cells) if len(term.factors) == 1]
+    posterior = posterior_of(
+        Factors.of(cells), codes, codes @ [2.0, -1.0], terms, np.ones(len(terms)), np.full(len(codes), noise)
+    )
+    columns = np.hstack([np.equal.outer(cells[:, factor], np.unique(cells[:, factor])) for factor in (0, 1)]).astype(
+        float
+    )
+    leverages = np.einsum(
+        "ij,jk,ik->i", columns[~seen], np.linalg.pinv(columns[seen].T @ columns[seen]), columns[~seen]
+    )
+    variance = posterior.predict(asked)[1]
+    assert variance == pytest.approx(noise * leverages, rel=1e-3)
+    assert np.concatenate([posterior.predict(cell[None])[1] for cell in asked]) == pytest.approx(variance, rel=1e-3)

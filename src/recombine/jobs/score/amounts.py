@@ -73,7 +73,7 @@ def beyond_largest(values: FloatArray) -> float:
     >>> beyond_largest(np.arange(1.0, 100.0))
     0.0
     >>> round(beyond_largest((np.arange(1, 1001) / 1001) ** -0.9))
-    4958
+    3278
     """
     largest = np.sort(values)[::-1][: int(np.sqrt(len(values))) + 1]
     count = len(largest) - 1

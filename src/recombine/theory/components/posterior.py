@@ -13,6 +13,8 @@ from recombine.theory.components.criterion import inverse_of
 from recombine.theory.components.factors import Factors
 from recombine.theory.components.terms import ComponentTerm
 
+#: A variance below so much of the prior one is what rounding has left of a difference, and is worked out as a sum.
+ROUNDING_SHARE = 1e-5
 #: Rounds in which what the dual weights miss of the outcomes is added to them.
 REFINEMENT_ROUNDS = 3
 
@@ -51,8 +53,18 @@ class Posterior:
             prior += variance * term.variance(self.factors, cells)
         weights = self.inverse.sum(axis=0)
         shortfall = 1.0 - cross @ weights
-        spread = prior - np.einsum("ij,ij->i", cross @ self.inverse, cross) + shortfall**2 / weights.sum()
+        by_seen = cross @ self.inverse
+        spread = prior - np.einsum("ij,ij->i", by_seen, cross) + shortfall**2 / weights.sum()
+        lost = np.flatnonzero(spread < ROUNDING_SHARE * prior)
+        if len(lost):
+            by_seen = by_seen[lost] + np.outer(shortfall[lost], weights / weights.sum())
+            spread[lost] = self._variance_about(by_seen, cross[lost], prior[lost])
         return self.mean + cross @ self.dual, np.maximum(spread, 0.0)
+
+    def _variance_about(self, weights: FloatArray, cross: FloatArray, prior: FloatArray) -> FloatArray:
+        """Return the variance (M,) of values about weighted seen outcomes (M, n): least, so hardly moved by weights."""
+        of_seen = self.covariance(self.codes) + np.diag(self.noise)
+        return np.asarray(prior + np.einsum("ij,ij->i", weights @ of_seen - 2 * cross, weights))
 
     def leave_one_out(self) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance (n,), noise included, of every seen outcome had it been left out."""

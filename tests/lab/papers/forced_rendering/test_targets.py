@@ -191,7 +191,7 @@ def test_the_claim_about_both_targets_has_numbers_of_either_alone() -> None:
 def test_no_reading_mixes_targets() -> None:
     results = load_all_evidence(ROOT / "results", PAPER.name, PAPER.by_name, ("full",))
     targeted = {name for name, one in results.items() if "target" in one.table.columns}
-    both = targeted - {"single-factors", "embeddings", "demos"}
+    both = targeted - {"single-factors", "embeddings", "demos", "shares"}
     assert both == {"donut", "depth", "hole", "layers", "pictures", "stripes", "canvas"}
     for claim in PAPER.claims:
         if claim.reads not in both or claim.number == BESIDE:

@@ -13,6 +13,7 @@ NAME = "gated-linear"
 MNIST_SIZES = [500, 1000, 2000]
 MNIST = {"images": "mnist", "sizes": MNIST_SIZES, "validation": 12_000, "steps": 3200, "seeds": [1, 2, 3]}
 DIGITS = {"images": "digits", "sizes": [200, 400], "validation": 1000, "steps": 3200, "seeds": [1, 2, 3]}
+SMALL = DIGITS | {"sizes": [200]}
 LEFT_OUT = {name: value for name, value in DIGITS.items() if name != "steps"}
 #: Wide networks take minutes, so each number of samples is a unit of its own.
 WIDE = [{"sizes": [size], "pool": 2000} for size in MNIST_SIZES]
@@ -114,13 +115,13 @@ EXPERIMENTS = (
     Experiment(
         f"{NAME}/wide",
         images.gated_networks,
-        quick=[],
+        quick=_networks(SMALL | {"norms": []}, 2, [0.0], units=[10, 100, 500], bits=1, thresholds="median"),
         full=_networks(DIGITS | {"norms": []}, 2, [0.0], units=[10, 100, 500, 1000], bits=1, thresholds="median"),
     ),
     Experiment(
         f"{NAME}/leaving-out",
         leaving_out.leaving_out,
-        quick=[],
+        quick=[LEFT_OUT | {"sizes": [200]} | shape for shape in grid(bits=range(10), thresholds=BOTH)],
         full=[LEFT_OUT | shape for shape in grid(bits=range(10), thresholds=BOTH)],
     ),
     Experiment(f"{NAME}/authors", authors.authors_limits, quick=[], full=AUTHORS, needs=require_images),

@@ -128,7 +128,9 @@ IMAGE_EXPERIMENTS = (
     Experiment(
         f"{NAME}/digits-photo",
         images.image_addition,
-        quick=[],
+        quick=[
+            {**setting, "distance": 0, "epochs": 1, "seeds": [0]} for setting in _quick_photo(_sums("extrapolation"))
+        ],
         full=[
             {**setting, "distance": distance}
             # Patches of four pixels ask for a width that they divide.
