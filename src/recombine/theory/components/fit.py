@@ -37,6 +37,8 @@ NORMAL_HALF_WIDTH = 1.645
 EXACT_NOISE_SHARE = 1e-4
 #: The noise that an exact table is given, as a share of the outcome's variance: more blurs, less loses digits.
 MIN_NOISE_SHARE = 1e-10
+#: In an exact table a smaller variance of a value, as a share of the outcome's, is of that noise: the value is exact.
+EXACT_VARIANCE_SHARE = 1e-8
 
 
 @record
@@ -113,6 +115,8 @@ class ComponentsFit:
         cells = np.asarray(codes, dtype=np.int64)
         rows = np.broadcast_to(np.asarray(counts, dtype=float), (len(cells),))
         mean, variance = self.posterior.predict(cells)
+        if self.exact:
+            variance = np.where(variance < EXACT_VARIANCE_SHARE, 0.0, variance)
         # Without components noise is what cells differ by, however many rows each has.
         noise = self.saliences.noise / (rows if self.terms else 1.0)
         values = self._on_scale(mean, variance, variance + noise, self._widths(cells, variance))
