@@ -84,7 +84,7 @@ CLAIMS = (
         },
         theme=GATED,
         risk="Three seeds of contexts on 8x8 digits with 200 and 400 samples, where the files have MNIST with 500 to "
-        "2,000; 3,200 steps as there.",
+        "2,000; 3,200 steps as there. With one of those seeds and 200 samples, 500 units err 4.1 points less than 100.",
     ),
     Claim(
         "30",

@@ -44,32 +44,34 @@ def sharing(unit: Unit) -> Rows:
     >>> abs(row["shared"] / row["bound"] - 1) < 1e-5, row["like shared"] > row["like unshared"]
     (True, True)
     """
-    return [_problem(unit.setting, seed) for seed in unit.seeds]
+    return [_row_of_problem(unit.setting, seed) for seed in unit.seeds]
 
 
-def _problem(setting: dict[str, Any], seed: int) -> dict[str, Any]:
+def _row_of_problem(setting: dict[str, Any], seed: int) -> dict[str, Any]:
     units, inputs, places = setting["units"], setting["inputs"], setting["places"]
     generator = np.random.default_rng([seed, 28])
     gates = generator.normal(size=(units, inputs))
     patches = generator.normal(size=(setting["samples"] + FRESH_INPUTS, places, inputs))
     by_place = patches_by_context(patches, gates)
     summed, apart = by_place.sum(axis=1), np.moveaxis(by_place, 1, 2).reshape(len(patches), units, -1, inputs)
-    (summed, fresh_summed), (apart, fresh_apart) = (np.split(all_, [setting["samples"]]) for all_ in (summed, apart))
+    summed, fresh_summed = np.split(summed, [setting["samples"]])
+    apart, fresh_apart = np.split(apart, [setting["samples"]])
     teacher = generator.normal(size=summed.shape[1:])
     signs = np.where(np.tensordot(summed, teacher, axes=3) > 0, 1.0, -1.0)
     signed = signs[:, None, None, None] * summed
-    shared, unshared = (_least(features, signs, setting["starts"], seed) for features in (summed, apart))
+    shared_cost, shared_zeta = _least(summed, signs, setting["starts"], seed)
+    unshared_cost, unshared_zeta = _least(apart, signs, setting["starts"], seed)
     zeta, margin = _end_of_flow(signed, generator.normal(scale=0.1, size=units * (CONTEXTS * inputs + 1)))
     outputs = np.tensordot(fresh_summed, zeta, axes=3)
     return {
         "seed": seed,
         "bound": dual_bound(signed),
-        "shared": shared[0],
-        "unshared": unshared[0],
+        "shared": shared_cost,
+        "unshared": unshared_cost,
         "ratio": float(np.sqrt((zeta**2).sum(axis=(1, 2))).sum() / margin),
         "margin": margin,
-        "like shared": float(np.corrcoef(outputs, np.tensordot(fresh_summed, shared[1], axes=3))[0, 1]),
-        "like unshared": float(np.corrcoef(outputs, np.tensordot(fresh_apart, unshared[1], axes=3))[0, 1]),
+        "like shared": float(np.corrcoef(outputs, np.tensordot(fresh_summed, shared_zeta, axes=3))[0, 1]),
+        "like unshared": float(np.corrcoef(outputs, np.tensordot(fresh_apart, unshared_zeta, axes=3))[0, 1]),
     }
 
 

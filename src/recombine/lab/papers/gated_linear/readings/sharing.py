@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from recombine.cells.arrays import FloatArray
 from recombine.lab.papers.measured import Measured
 from recombine.lab.papers.seeds import require
 from recombine.tables.table import Table
@@ -29,5 +30,5 @@ def shared_filters(rows: Table) -> Measured:
     return Measured(numbers, detail)
 
 
-def _median_and_least(values: np.ndarray) -> str:
+def _median_and_least(values: FloatArray) -> str:
     return f"median {np.median(values):.3f}, least {values.min():.3f}"
