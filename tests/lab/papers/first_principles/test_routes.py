@@ -69,7 +69,37 @@ def test_rates_count_as_different_below_one_percent(alone: int, batch: int) -> N
     p = _hypergeometric(2 * alone, 2 * batch, 2 * MIN_NETWORKS_PER_RATE)
     assert values["short: 3,300 steps"] == pytest.approx(p, rel=1e-9)
     assert outcome.verdict is (Standing.HOLDS if p >= 0.01 else Standing.FAILS)
-    assert f"lost {2 * alone} of 80 alone and {2 * batch} of 80 in a batch" in measured.detail
+    assert measured.numbers["lost alone"]["short: 3,300 steps"] == f"{2 * alone} of 80"
+    assert measured.numbers["lost in a batch"]["short: 3,300 steps"] == f"{2 * batch} of 80"
+
+
+def _some_lost(lost: dict[tuple[str, int], set[int]]) -> Table:
+    """Forty seeds for each length, support and way, of which these are lost, by length and size of the batch."""
+    table = _networks({})
+    hit = [row["seed"] in lost.get((row["scale"], row["networks"]), set()) for row in table.rows()]
+    columns = {name: table[name] for name in table.columns}
+    return Table({**columns, "mse front": np.where(hit, 0.44, 0.03)})
+
+
+@pytest.mark.parametrize(
+    ("alone", "batch", "same"), [({1, 2, 3}, {1, 2, 3}, True), ({1, 2, 3}, {4, 5, 6}, False), (set(), {1}, False)]
+)
+def test_seeds_lost_both_ways_are_told_from_others(alone: set[int], batch: set[int], same: bool) -> None:
+    outcome = PAPER.claim("47a").read(_some_lost({("short", 1): alone, ("short", 3): batch}))
+    assert outcome.verdict is (Standing.FAILS if same else Standing.HOLDS)
+    # Counted over the two supports, which lose the same seeds here: the hypergeometric tail.
+    total, first, second, common = 80, 2 * len(alone), 2 * len(batch), 2 * len(alone & batch)
+    tail = sum(
+        math.comb(first, k) * math.comb(total - first, second - k) for k in range(common, min(first, second) + 1)
+    ) / math.comb(total, second)
+    measured = PAPER.claim("47a").measure(_some_lost({("short", 1): alone, ("short", 3): batch}))
+    assert measured.numbers["p of as many by chance"]["short: 3,300 steps"] == pytest.approx(tail, rel=1e-9)
+
+
+@pytest.mark.parametrize(("later", "verdict"), [({1, 2, 7}, Standing.HOLDS), ({7, 8, 9}, Standing.FAILS)])
+def test_a_short_training_warns_where_the_same_networks_are_lost(later: set[int], verdict: Standing) -> None:
+    rows = _some_lost({("short", 1): {1, 2}, ("short", 3): {1, 2}, ("annealed", 1): later, ("annealed", 3): later})
+    assert PAPER.claim("47b").read(rows).verdict is verdict
 
 
 def test_few_networks_decide_nothing() -> None:

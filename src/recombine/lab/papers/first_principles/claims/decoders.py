@@ -234,9 +234,9 @@ CLAIMS = (
         expect={"spread over seeds": AtMost(0.002), "spread on the narrow diagonal": Above(0.1)},
         theme=SHAPES,
         figure="rows",
-        moved="asked for five seeds of each row; there are three or four, and rows that are this far apart stay so, "
-        "whatever the fifth is",
-        risk="Three or four seeds of each row where the paper has five. On most rows the largest part of the spread is "
+        moved="asked for five seeds of each row; most have four, and rows that are this far apart stay so, whatever "
+        "the fifth is",
+        risk="Four seeds of most rows where the paper has five. On most rows the largest part of the spread is "
         "one network that fits its own support worse, too (3).",
     ),
     _of_decoders(

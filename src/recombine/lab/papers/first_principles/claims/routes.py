@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recombine.lab.papers.bounds import AtLeast, AtMost
+from recombine.lab.papers.bounds import AtLeast, AtMost, Below
 from recombine.lab.papers.claims import Claim
 from recombine.lab.papers.first_principles.readings import routes
 
@@ -33,5 +33,28 @@ CLAIMS = (
         theme=THEME,
         risk="80 networks a way and length: 4 lost against 16 would count as different, 4 against 15 would not. In "
         "results/decoders/routes.json, of other seeds, 5 of 39 are lost alone and 2 of 36 in batches, p = 0.43.",
+    ),
+    Claim(
+        "47a",
+        "Rounding and not the first weights decides which decoders lose a slot: seeds lost alone are not those lost "
+        "in a batch.",
+        says="ours",
+        source="a bar of ours, set when only counts were known: below 0.01 the same seeds are lost",
+        reads="routes",
+        measure=routes.seeds_lost_both_ways,
+        expect={"p of as many by chance": AtLeast(0.01)},
+        theme=THEME,
+        risk="Few networks are lost: three in common of 5 and 6 would be too many, two would not.",
+    ),
+    Claim(
+        "47b",
+        "A short training of 3,300 steps warns of the seeds that lose a slot within 19,600.",
+        says="ours",
+        source="a bar of ours, set when only counts were known: at least 0.01 is no warning",
+        reads="routes",
+        measure=routes.short_losses_as_warning,
+        expect={"p of as many by chance": Below(0.01)},
+        theme=THEME,
+        risk="Five networks are lost in the short training, so that few in common decide.",
     ),
 )

@@ -52,16 +52,59 @@ def lost_counts(rows: Table) -> dict[str, tuple[int, int]]:
 def lost_networks(rows: Table) -> Measured:
     """Return, for each length of training, the probability of rates as different as these if both ways are alike."""
     values: dict[str, float] = {}
-    details: list[str] = []
+    lost_by_way: dict[str, dict[str, str]] = {}
     for scale in ("annealed", "short"):
         counts = lost_counts(rows.only(scale=scale))
         supports = len(set(rows["support"].tolist()))
         if min(map(sum, counts.values())) < MIN_NETWORKS_PER_RATE * supports:
             raise MissingRowsError(f"needs {MIN_NETWORKS_PER_RATE} networks of each way and support, {scale}")
         values[scale_in_words(scale)] = float(fisher_exact(np.array(list(counts.values()))).pvalue)
-        ways = [f"{lost} of {lost + sound} {way}" for way, (lost, sound) in counts.items()]
-        details.append(f"{scale_in_words(scale)}: lost {' and '.join(ways)}")
-    return Measured({"p of Fisher's exact test": values}, "; ".join(details))
+        for way, (lost, sound) in counts.items():
+            lost_by_way.setdefault(f"lost {way}", {})[scale_in_words(scale)] = f"{lost} of {lost + sound}"
+    return Measured({"p of Fisher's exact test": values, **lost_by_way}, "each seed both ways, on two supports")
+
+
+#: A network of one seed: its support, its seed, and whether it was trained alone.
+Network = tuple[str, int, bool]
+
+
+def _lost_by_network(rows: Table) -> dict[Network, bool]:
+    return {(row["support"], row["seed"], row["networks"] == 1): state(row) != "sound" for row in rows.rows()}
+
+
+def coincidence(first: Mapping[Any, bool], second: Mapping[Any, bool]) -> tuple[float, str]:
+    """Return how likely two kinds of losses hit as many networks in common by chance, and how many they do, in words.
+
+    Examples
+    --------
+    >>> probability, shared = coincidence({1: True, 2: False, 3: False}, {1: True, 2: False, 3: False})
+    >>> round(probability, 3), shared
+    (0.333, '1 of 1 and 1')
+    """
+    if first.keys() != second.keys():
+        raise MissingRowsError("needs every network of both kinds")
+    counts = np.zeros((2, 2), dtype=int)
+    for network, lost in first.items():
+        counts[int(lost), int(second[network])] += 1
+    probability = float(fisher_exact(counts, alternative="greater").pvalue)
+    return probability, f"{counts[1, 1]} of {counts[1].sum()} and {counts[:, 1].sum()}"
+
+
+def seeds_lost_both_ways(rows: Table) -> Measured:
+    """Return whether the seeds that lose a slot alone are those that lose one in a batch, for each length."""
+    chances, shared = dict[str, float](), dict[str, str]()
+    for scale in ("annealed", "short"):
+        networks = _lost_by_network(rows.only(scale=scale))
+        ways = [{name[:2]: lost for name, lost in networks.items() if name[2] is alone} for alone in (True, False)]
+        chances[scale_in_words(scale)], shared[scale_in_words(scale)] = coincidence(*ways)
+    return Measured({"p of as many by chance": chances, "lost both ways, of each": shared}, "one-sided Fisher tests")
+
+
+def short_losses_as_warning(rows: Table) -> Measured:
+    """Return whether networks that lose a slot in a short training are those that lose one in a longer one."""
+    chance, shared = coincidence(*(_lost_by_network(rows.only(scale=scale)) for scale in ("short", "annealed")))
+    detail = "the same first weights and way of training; the longer schedule is squeezed into 19,600 steps"
+    return Measured({"p of as many by chance": chance, "lost at both lengths, of short and long": shared}, detail)
 
 
 def drifts(rows: Table) -> Measured:
