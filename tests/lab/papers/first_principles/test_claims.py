@@ -18,7 +18,7 @@ from recombine.tables.table import Table
 
 PAPER = find("first-principles")
 FOLDER = Path(__file__).parents[4] / "results"
-FAILS, UNDECIDED, NOT_RUN = ("3", "16a", "20", "23", "41a", "41b", "46"), ("5a", "42"), ("5b", "40b")
+FAILS, UNDECIDED, NOT_RUN = ("3", "16a", "20", "23", "41a", "41b", "46", "48b"), ("5a", "42"), ("5b",)
 
 
 @pytest.fixture(scope="module")
@@ -110,8 +110,8 @@ BENT: dict[str, tuple[Any, str, Any]] = {
     "7a": (_where("rule", "hard"), "full", lambda values: values - 1),
     "7b": (_where("rule", "soft"), "shown elsewhere", lambda values: values + 1e-6),
     "8a": (_rows("orthogonal*"), "mse all", lambda values: 0.5 * values),
-    # The third seed of planes errs 1.6 times as much as the others; a little more, and the rest is too little.
-    "8b": (_third_seed_of_planes, "mse all", lambda values: 1.1 * values),
+    # The third seed of planes errs 1.6 times as much as the others; a fifth more, and the rest is too little.
+    "8b": (_third_seed_of_planes, "mse all", lambda values: 1.2 * values),
     "9a": (_first, "gradient", lambda values: 0 * values),
     "9b": (_rows("orthogonal", "rgba"), "opaque at start", np.ones_like),
     "9c": (_rows("orthogonal", "rgba sigmoid"), "r2 all", lambda values: values + 0.05),
@@ -130,6 +130,9 @@ BENT: dict[str, tuple[Any, str, Any]] = {
     "20": (_longest_of_wide_supports, "r2 all", lambda values: np.full_like(values, 0.95)),
     "23": (lambda table: slice(None), "r2 all", _as_released),
     "40a": (lambda table: table["training"] != CONTROL, "weights apart", lambda values: 100 * values),
+    "40b": (lambda table: table["networks"] == 1, "mse front", np.ones_like),
+    "48a": (lambda table: table["seed"] < 40, "mse front", np.ones_like),
+    "48b": (lambda table: table["seed"] < 40, "mse front", np.ones_like),
     "42": (_rows("orthogonal", "additive"), "r2 all", lambda values: values + 0.3),
     "43": (_where("renderer", "in steps"), "r2 all", lambda values: values - 0.1),
     "44": (_rows("orthogonal gap", "shared"), "mse in gap", lambda values: 2 * values),

@@ -85,21 +85,21 @@ def _some_lost(lost: dict[tuple[str, int], set[int]]) -> Table:
     ("alone", "batch", "same"), [({1, 2, 3}, {1, 2, 3}, True), ({1, 2, 3}, {4, 5, 6}, False), (set(), {1}, False)]
 )
 def test_seeds_lost_both_ways_are_told_from_others(alone: set[int], batch: set[int], same: bool) -> None:
-    outcome = PAPER.claim("47a").read(_some_lost({("short", 1): alone, ("short", 3): batch}))
+    outcome = PAPER.claim("48a").read(_some_lost({("short", 1): alone, ("short", 3): batch}))
     assert outcome.verdict is (Standing.FAILS if same else Standing.HOLDS)
     # Counted over the two supports, which lose the same seeds here: the hypergeometric tail.
     total, first, second, common = 80, 2 * len(alone), 2 * len(batch), 2 * len(alone & batch)
     tail = sum(
         math.comb(first, k) * math.comb(total - first, second - k) for k in range(common, min(first, second) + 1)
     ) / math.comb(total, second)
-    measured = PAPER.claim("47a").measure(_some_lost({("short", 1): alone, ("short", 3): batch}))
+    measured = PAPER.claim("48a").measure(_some_lost({("short", 1): alone, ("short", 3): batch}))
     assert measured.numbers["p of as many by chance"]["short: 3,300 steps"] == pytest.approx(tail, rel=1e-9)
 
 
 @pytest.mark.parametrize(("later", "verdict"), [({1, 2, 7}, Standing.HOLDS), ({7, 8, 9}, Standing.FAILS)])
 def test_a_short_training_warns_where_the_same_networks_are_lost(later: set[int], verdict: Standing) -> None:
     rows = _some_lost({("short", 1): {1, 2}, ("short", 3): {1, 2}, ("annealed", 1): later, ("annealed", 3): later})
-    assert PAPER.claim("47b").read(rows).verdict is verdict
+    assert PAPER.claim("48b").read(rows).verdict is verdict
 
 
 def test_few_networks_decide_nothing() -> None:
