@@ -383,12 +383,12 @@ def test_an_unknown_support_is_named():
         support("ortogonal")
 
 
-def drawn(side: int = 12) -> Rows:
+def drawn(side: int = 12, scale: str = "tiny") -> Rows:
     rng = np.random.default_rng(0)
     conditions = [("orthogonal", "compositional"), ("orthogonal", "monolithic"), ("orthogonal gap", "compositional")]
     rows: Rows = []
     for name, model in (*conditions, ("orthogonal*", "compositional")):
-        about = {"scale": "tiny", "support": name, "model": model, "targets": "soft", "seed": 0, "side": side}
+        about = {"scale": scale, "support": name, "model": model, "targets": "soft", "seed": 0, "side": side}
         pair = rng.integers(0, 255, (2, SHOWN_PICTURES, 3, side, side), dtype=np.uint8)
         rows += [{**about, "what": word, "data": pack(pair)} for word in ("ID", "OOD")]
         middles = (np.arange(MAP_CELLS) + 0.5) / MAP_CELLS
@@ -397,6 +397,16 @@ def drawn(side: int = 12) -> Rows:
         rows.append({**about, "what": "x and x", "data": pack(field)})
         rows.append({**about, "what": "pixels", "data": pack(rng.random((side, side)).astype(np.float32))})
     return rows
+
+
+@pytest.mark.parametrize("name", ["reconstructions", "gap-map", "ghost"])
+def test_pictures_are_of_the_longest_training_that_has_them_all(name):
+    plot = next(plot for plot in PAPER.figures if plot.name == name)
+    short, whole = drawn(scale="short"), drawn(scale="full")
+    # The full length lacks what every one of the figures shows: planes and the compositional model.
+    begun = [row for row in whole if (row["support"], row["model"]) != ("orthogonal", "compositional")]
+    for rows, scale in ((short + whole, "full"), (short + begun, "short"), (whole + short, "full")):
+        assert set(plot.table(evidence("pictures", rows))["scale"].tolist()) == {scale}
 
 
 def test_the_band_of_the_gap():

@@ -172,7 +172,7 @@ DECODER_EXPERIMENTS = (
         "pictures",
         pictures.slot_pictures,
         [{**one, "steps": 800, "periods": 800, "seeds": [0]} for one in _blobs(SHOWN) if one["model"] != "rgba"],
-        [{**one, "seeds": [0]} for one in _sprites("short", SHOWN, [0])],
+        [{**one, "seeds": [0]} for length in ("short", "full") for one in _sprites(length, SHOWN, [0])],
     ),
     _experiment(
         "collapse", checks.collapse, [{"images": 64, "seeds": ALL_SEEDS}], [{"images": 64, "seeds": list(range(20))}]

@@ -44,8 +44,8 @@ CLAIMS = (
         measure=routes.seeds_lost_both_ways,
         expect={"p of as many by chance": AtLeast(0.01)},
         theme=THEME,
-        risk="Few networks are lost. More are lost both ways than chance has on average, so that first weights may well "
-        "have a part; they do not decide alone.",
+        risk="Few networks are lost. More are lost both ways than chance has on average, so that first weights may "
+        "well have a part; they do not decide alone.",
     ),
     Claim(
         "48b",

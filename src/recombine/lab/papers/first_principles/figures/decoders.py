@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from recombine.lab.papers.first_principles.experiments.pictures import MAP_CELLS
 from recombine.lab.papers.first_principles.experiments.ranks import amplifications
 from recombine.lab.papers.first_principles.experiments.supports import GAP_X
 from recombine.lab.papers.first_principles.experiments.worlds import WORLDS
-from recombine.lab.papers.first_principles.grids import TABLE
+from recombine.lab.papers.first_principles.grids import SHOWN, TABLE
 from recombine.lab.papers.first_principles.readings.decoders import GROWN, PUBLISHED
 from recombine.lab.papers.first_principles.readings.gates import paints_front
 from recombine.lab.papers.first_principles.readings.scales import (
@@ -168,15 +168,30 @@ def _say_growth(table: Table) -> str:
 
 # ---------------------------------------------------------------------------- pictures
 
+#: Of the shown supports and models, those that a figure cannot do without.
+GAPS, GHOSTS = (TABLE[0], ("orthogonal gap", "compositional")), (TABLE[0], ("orthogonal*", "compositional"))
 DRAWN = (
-    "After 3,300 of the paper's 392,000 steps (quick: on blobs), so that shapes are still round: truth above drawings "
-    "of models trained on the planes of Orthogonal, one seed each."
+    "Truth above drawings of models trained on the planes of Orthogonal, one seed each, after as many of the paper's "
+    "392,000 steps as stand above them; after 3,300 shapes are still round."
 )
 DRAWN_WELL = "Truth and drawings: all models draw planes well; off them the monolithic one loses or misplaces sprites"
 
 
+def _longest_pictures(rows: Table, shown: Sequence[tuple[str, str]]) -> Table:
+    """Return the pictures of the length of training at which most of these were drawn, of several the longest."""
+    drawn = {scale: set(rows.only(scale=scale).by("support", "model")) for scale in SCALES}
+    return rows.only(scale=max(SCALES, key=lambda scale: len(drawn[scale].intersection(shown))))
+
+
 def _drawn_table(rows: Table) -> Table:
+    rows = _longest_pictures(rows, SHOWN[:3])
     return rows.where(np.isin(rows["what"], ("ID", "OOD"))).only(support="orthogonal")
+
+
+def _tell_length(canvas: Canvas, table: Table) -> None:
+    """Write how long the models were trained into the corner."""
+    said = scale_in_words(str(table["scale"][0]))
+    canvas.text(0.005, 0.99, said, ha="left", va="top", fontsize=10, color="0.35")
 
 
 def _images(row: Mapping[str, Any]) -> npt.NDArray[Any]:
@@ -200,6 +215,7 @@ def _draw_drawn(canvas: Canvas, table: Table) -> None:
     models = [model for model in MODELS if len(table.only(model=model))]
     if _unfinished(canvas, not models):
         return
+    _tell_length(canvas, table)
     panels = canvas.subplots(1 + len(models), 2 * SHOWN_PICTURES)
     canvas.subplots_adjust(left=0.15, right=0.99, top=0.91, bottom=0.02, wspace=0.06, hspace=0.06)
     for column, word in enumerate(("ID", "OOD")):
@@ -224,20 +240,21 @@ def _picture(axes: Axes, image: npt.NDArray[Any], frame: str = "none", **style: 
 # ---------------------------------------------------------------------------- the map of the gap
 
 GAP_MAP = (
-    "After 3,300 of the paper's 392,000 steps (quick: on blobs), one seed each: mean error on all combinations by both "
-    "sprites' x; the dashed lines bound the x that the front sprite never had."
+    "Mean error on all combinations by both sprites' x, one seed each, after as many of the paper's 392,000 steps as "
+    "stand above; the dashed lines bound the x that the front sprite never had."
 )
 BAND = "Error by both sprites' x: with the gap a band at the missing x of the front sprite, for every x of the back"
 
 
 def _map_table(rows: Table) -> Table:
-    rows = rows.only(what="x and x", model="compositional")
+    rows = _longest_pictures(rows, GAPS).only(what="x and x", model="compositional")
     return rows.where(np.isin(rows["support"], ("orthogonal", "orthogonal gap")))
 
 
 def _draw_map(canvas: Canvas, table: Table) -> None:
     if _unfinished(canvas, not len(table)):
         return
+    _tell_length(canvas, table)
     panels = canvas.subplots(1, len(table), sharey=True, squeeze=False)[0]
     canvas.subplots_adjust(left=0.09, right=0.88, top=0.89, bottom=0.17, wspace=0.1)
     maps = [1000 * unpack(row["data"], np.float32, (MAP_CELLS, MAP_CELLS)) for row in table.rows()]
@@ -258,13 +275,14 @@ def _draw_map(canvas: Canvas, table: Table) -> None:
 # ---------------------------------------------------------------------------- the ghost of the anchor
 
 GHOST = (
-    "After 3,300 of the paper's 392,000 steps (quick: on blobs), one seed each: mean error of each pixel over all "
-    "combinations; boxes mark the held sprites O (front) and B (back)."
+    "Mean error of each pixel over all combinations, one seed each, after as many of the paper's 392,000 steps as "
+    "stand above; boxes mark the held sprites O (front) and B (back)."
 )
 GATHERED = "Mean error of every pixel: with one plane behind, it gathers on the anchor the front was always shown with"
 
 
 def _ghost_table(rows: Table) -> Table:
+    rows = _longest_pictures(rows, GHOSTS)
     rows = rows.where(np.isin(rows["what"], ("pixels", "OOD"))).only(model="compositional")
     return rows.where(np.isin(rows["support"], ("orthogonal", "orthogonal*")))
 
@@ -273,6 +291,7 @@ def _draw_ghost(canvas: Canvas, table: Table) -> None:
     names = ("orthogonal", "orthogonal*")
     if _unfinished(canvas, not set(names) <= set(table["support"].tolist())):
         return
+    _tell_length(canvas, table)
     panels = canvas.subplots(1, 4)
     canvas.subplots_adjust(left=0.02, right=0.9, top=0.86, bottom=0.12, wspace=0.12)
     side = int(table["side"][0])
