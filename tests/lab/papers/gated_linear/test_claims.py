@@ -50,7 +50,6 @@ def test_claims_stand_where_they_should(stored: Reproduction, number: str) -> No
 #: Where claims stand at the paper's size, if not at "holds".
 AT_SIZE = {
     "1b": Standing.FAILS,
-    "15b": Standing.NOT_COMPARABLE,
     "18": Standing.CONTRADICTS,
     "22a": Standing.FAILS,
     "23a": Standing.FAILS,

@@ -44,7 +44,7 @@ CHECKLIST: tuple[PaperPanel, ...] = (
     PaperPanel("Figure 3c", "best shape of ReLU networks and of three limits", ("27c",), "up to 100 units"),
     PaperPanel("Figure 3c", "best shape of the trained gated network beside them", ("27d",), FEWER_SHAPES),
     PaperPanel("Figure 3d", "errors of ReLU networks and of three limits by units", ("14",), "their order"),
-    PaperPanel("Figure 3d", "errors of ReLU networks on the authors' images", ("20c",), "1 of 36 shapes"),
+    PaperPanel("Figure 3d", "errors of ReLU networks on the authors' images", ("20c",)),
     PaperPanel("Supplement", "one layer: limits by number of hyperplanes", ("20a",)),
     PaperPanel("Supplement", "one layer: networks by number of hyperplanes", ("13a",), "median thresholds"),
     PaperPanel("Supplement", "one layer: networks with random thresholds", ("27e",)),

@@ -155,7 +155,7 @@ EXPERIMENTS = (
             one
             for size in MNIST_SIZES
             for momentum in (0.9, 0.0)
-            for one in _relu(MNIST | {"sizes": [size], "split": "authors"}, [momentum], [100, 50, 20, 500, 1000])
+            for one in _relu(MNIST | {"sizes": [size], "split": "authors"}, [momentum], [100, 50, 20, 500, 1000, 10])
         ],
         needs=require_images,
     ),
