@@ -13,7 +13,7 @@ TABLES = 10
 SEEN_SHARE = 0.6
 #: Standard deviation of effects on the log scale; added effects have the same spread relative to the mean.
 SPREAD = 0.6
-LOGS = ("log", "log of counts")
+LOGS = ("log", "log of counts", "counts")
 GOAL_MULTIPLY, GOAL_ADD = 80, 2
 
 

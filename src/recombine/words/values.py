@@ -13,7 +13,7 @@ from recombine.jobs.structure.held_out_ranges import HeldOutRanges, NoRange, Ran
 from recombine.jobs.structure.limits import STRUCTURE_LIMITS
 from recombine.jobs.values.outcome_shares import SIZES, OutcomeShares
 from recombine.jobs.values.sources import MAX_ROUNDING_SHARE, PosteriorRanges, RestsOn, ValueSource, rests_on
-from recombine.theory.components.scales import LOG, LOG_ODDS, LOG_OF_COUNTS
+from recombine.theory.components.scales import COUNTS, LOG, LOG_ODDS, LOG_OF_COUNTS
 from recombine.verdicts import Verdict
 from recombine.writing import few_digits, join_words, listing, number, plural, printable, whole_percent
 
@@ -40,6 +40,7 @@ SUMS_ONLY = (
 SCALES_SAID = {
     LOG.name: "effects multiply",
     LOG_OF_COUNTS.name: "effects multiply",
+    COUNTS.name: "effects multiply",
     LOG_ODDS.name: "effects add on log odds",
 }
 #: Factors whose shares are told one by one.

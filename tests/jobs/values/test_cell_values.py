@@ -17,6 +17,7 @@ from recombine.jobs.values.cell_values import (
     seconds_of,
     weighted_design,
 )
+from recombine.theory.components.scales import COUNTS, SCALES
 from recombine.theory.components.screening import allowed_terms
 
 MODULE = "recombine.jobs.values.cell_values"
@@ -93,13 +94,15 @@ def test_what_is_fitted_is_the_first_that_seconds_allow(monkeypatch):
     levels = level_places(design)
     for costs, options in (
         ([1.5], {}),
-        ([1.6, 1.5], {"curved": False}),
-        ([1.6, 1.6, 1.5], {"order": 1, "curved": False}),
+        ([1.6, 1.6, 1.5], {"curved": False}),
+        ([1.6, 1.6, 1.6, 1.6, 1.5], {"order": 1, "curved": False}),
     ):
         expected = fit_values(design, levels, **options)
         np.testing.assert_array_equal(fitted(costs).predict(cells).mean, expected.predict(cells).mean)
-    assert fitted([1.6, 1.6, 1.6]) is None
-    assert asked[-3:] == [(2, 7, True), (2, 7, False), (1, 7, False)]
+    assert fitted([1.6] * 6) is None
+    at_once = tuple(scale for scale in SCALES if scale is not COUNTS)
+    ways = [(2, 7, True), (2, 7, False), (1, 7, False)]
+    assert asked[-6:] == [(*way, scales) for way in ways for scales in (SCALES, at_once)]
     monkeypatch.undo()
     assert fit_affordable(rc.Design.from_cells([[0, 0]], outcome=[1.0], sizes=(2, 2))) is None
     assert fit_affordable(rc.Design.from_cells([[0, 0], [0, 1]], outcome=[1.0, 2.0])) is not None
@@ -123,7 +126,8 @@ def test_seconds_of_few_cells_are_those_of_their_covariances():
     # A line and a curve of each of three factors, by itself and within both others.
     assert seconds_by_hand(small, curved=True) == pytest.approx(fit * (6 + 2 * 3 * 3) / 6)
     assert seconds_by_hand(small, listed=50) == pytest.approx(fit + 50 * 300 * (1.2e-10 * 300 + 6 * 7e-9))
-    assert seconds_by_hand(product(10, 6, 5, shift=1.0)) == pytest.approx(2 * fit)  # logs too
+    assert seconds_by_hand(product(10, 6, 5, shift=0.5)) == pytest.approx(2 * fit)  # logs too
+    assert seconds_by_hand(product(10, 6, 5, shift=1.0)) == pytest.approx(7 * fit)  # and counts, in five rounds
 
 
 def test_seconds_of_many_cells_are_those_of_their_columns():

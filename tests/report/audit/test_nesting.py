@@ -19,7 +19,12 @@ FACTORS = ["plant", "treatment", "dose"]
 @pytest.fixture(scope="module")
 def audit() -> rc.Audit:
     rows = [
-        {"plant": f"p{plant}", "treatment": "chilled" if plant < 4 else "warm", "dose": f"d{dose}", "y": plant * dose}
+        {
+            "plant": f"p{plant}",
+            "treatment": "chilled" if plant < 4 else "warm",
+            "dose": f"d{dose}",
+            "y": plant * dose - 0.5,
+        }
         for plant in range(8)
         for dose in range(5)
         if plant != dose

@@ -18,9 +18,17 @@ def drawn(seed, coordinates=None):
     return posterior_of(factors, codes, y, terms, np.ones(len(terms)), np.ones(80))
 
 
+def distance_to(posterior):
+    """Return how far left-out outcomes of a posterior lie, in standard deviations."""
+    return lambda members, means, variances: np.abs(posterior.y[members] - means) / np.sqrt(variances)
+
+
 def test_a_width_is_near_the_normal_quantile_where_the_model_is_right():
-    assert np.mean([seen_width(drawn(seed)) for seed in range(12)]) == pytest.approx(1.645 * 1.05, abs=0.12)
-    assert np.mean([unseen_width(drawn(seed), 0) for seed in range(12)]) == pytest.approx(1.645 * 1.05, abs=0.25)
+    posteriors = [drawn(seed) for seed in range(12)]
+    seen = [seen_width(posterior, distance_to(posterior)) for posterior in posteriors]
+    unseen = [unseen_width(posterior, distance_to(posterior), 0) for posterior in posteriors]
+    assert np.mean(seen) == pytest.approx(1.645 * 1.05, abs=0.12)
+    assert np.mean(unseen) == pytest.approx(1.645 * 1.05, abs=0.25)
 
 
 def test_blocks_are_levels_or_neighbouring_levels():
@@ -70,5 +78,5 @@ def test_the_only_cell_of_a_level_does_not_stand_for_single_cells():
     """To leave it out is to leave out its level: whoever takes it for a single cell takes open cells for near ones."""
     codes = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [2, 2]])
     fit = fit_components(codes, np.array([0.0, 1.0, 2.0, 3.0, 9.0]))
-    assert near_sd(fit.posterior) < 0.1
-    assert level_width(fit.posterior) > 1.0
+    assert near_sd(codes, fit.posterior.leave_one_out()[1]) < 0.1
+    assert level_width(fit.posterior, distance_to(fit.posterior)) > 1.0

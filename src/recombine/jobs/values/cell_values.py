@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +14,7 @@ from recombine.design.design import Design
 from recombine.design.observed import Observed
 from recombine.tables.numbers import is_number
 from recombine.theory.components.fit import MAX_COVARIANCE_CELLS, MAX_SMALL_CELLS, ComponentsFit, fit_components
+from recombine.theory.components.scales import SCALES, OutcomeScale
 from recombine.theory.components.screening import allowed_terms
 from recombine.theory.components.sparse.solver import MAX_DENSE_COLUMNS
 
@@ -77,6 +78,7 @@ def fit_values(
     features: Mapping[int, FloatArray] | None = None,
     order: int = 2,
     curved: bool = True,
+    scales: Sequence[OutcomeScale] = SCALES,
 ) -> ComponentsFit:
     """Fit variance components to the training cells of a design with an outcome.
 
@@ -114,6 +116,7 @@ def fit_values(
         symmetric=design.symmetric,
         replicates=replicates,
         order=order,
+        scales=scales,
     )
     further = {factor: line for factor, (_, line) in lines.items() if len(line)}
     later = {factor: table for factor, (_, table) in tables.items() if len(table)}
@@ -136,19 +139,26 @@ def fit_affordable(design: Design, listed: int = 0) -> ComponentsFit | None:
     """
     if len(design.seen) < 2:
         return None
-    for order, curved in ((2, True), (2, False), (1, False)):
-        if seconds_of(design, order, listed, curved) <= MAX_SECONDS_FITTED:
-            return fit_values(design, level_places(design), order=order, curved=curved)
+    at_once = tuple(scale for scale in SCALES if scale.rounds == 1)
+    for (order, curved), scales in product(((2, True), (2, False), (1, False)), (SCALES, at_once)):
+        if seconds_of(design, order, listed, curved, scales) <= MAX_SECONDS_FITTED:
+            return fit_values(design, level_places(design), order=order, curved=curved, scales=scales)
     return None
 
 
-def seconds_of(design: Design, order: int, listed: int = 0, curved: bool = True) -> float:
+def seconds_of(
+    design: Design,
+    order: int,
+    listed: int = 0,
+    curved: bool = True,
+    scales: Sequence[OutcomeScale] = SCALES,
+) -> float:
     """Estimate the seconds that components of sets of at most ``order`` factors take, with values of listed cells.
 
     Examples
     --------
     >>> cells = np.indices((9, 8, 7)).reshape(3, -1).T
-    >>> design = Design.from_cells(cells, outcome=cells.sum(axis=1))
+    >>> design = Design.from_cells(cells, outcome=cells.sum(axis=1) - 0.5)
     >>> seconds_of(design, 1) < seconds_of(design, 2) < 1
     True
     """
@@ -160,16 +170,17 @@ def seconds_of(design: Design, order: int, listed: int = 0, curved: bool = True)
     # A line and a curve by themselves and within every level of every other factor.
     curves = sum((1 + min(size, CURVE_COLUMNS)) * (1 + sum(design.sizes) - size) for size in numeric)
     terms, remaining = len(sets) + 2 * len(numeric) * factors, sum(columns) - max(columns) + curves
-    scales = 2 if np.min(design.outcome, initial=np.inf) > 0 else 1  # logs are tried too
+    outcome, counts = design.outcome[design.train], design.precision[design.train]
+    fits = sum(scale.rounds for scale in scales if scale.fits(outcome, counts))
     if design.symmetric and cells > MAX_COVARIANCE_CELLS:
         return float("inf")
     if cells <= MAX_COVARIANCE_CELLS and (design.symmetric or cells <= MAX_SMALL_CELLS or remaining > cells):
         terms = min(terms, allowed_terms(cells))
         images = np.prod([float(len(group)) ** 2 for group in design.symmetric])
-        fit = scales * terms * (DENSE_FIT_SECONDS * cells**3 + images * COVARIANCE_SECONDS * cells**2)
+        fit = fits * terms * (DENSE_FIT_SECONDS * cells**3 + images * COVARIANCE_SECONDS * cells**2)
         return float(fit + listed * cells * (DENSE_VALUE_SECONDS * cells + terms * images * COVARIANCE_SECONDS))
     if order == 1:
-        return float(scales * (COLUMN_SECONDS * remaining**3 + CELL_SECONDS * cells * factors))
+        return float(fits * (COLUMN_SECONDS * remaining**3 + CELL_SECONDS * cells * factors))
     if remaining > MAX_DENSE_COLUMNS:
-        return scales * ITERATION_SECONDS * (remaining + cells)
-    return float(scales * (COLUMN_SECONDS * remaining**3 + PRODUCT_SECONDS * cells * remaining))
+        return fits * ITERATION_SECONDS * (remaining + cells)
+    return float(fits * (COLUMN_SECONDS * remaining**3 + PRODUCT_SECONDS * cells * remaining))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +18,8 @@ from recombine.theory.components.criterion import Criterion, Saliences, best_sal
 from recombine.theory.components.factors import Factors
 from recombine.theory.components.guard import beats_mean, confirmed_share
 from recombine.theory.components.posterior import MeanPosterior, Posterior, posterior_of
-from recombine.theory.components.ranges import level_width, near_sd, seen_width, unseen_width
-from recombine.theory.components.scales import IDENTITY, SCALES, OutcomeScale, are_counts
+from recombine.theory.components.ranges import RangeWidths
+from recombine.theory.components.scales import IDENTITY, LOG_TOLERANCE, SCALES, OutcomeScale, ScaledValues, are_counts
 from recombine.theory.components.screening import screen_features, screen_terms
 from recombine.theory.components.sparse.mixed_equations import term_columns
 from recombine.theory.components.sparse.solver import SparsePosterior, fit_sparse
@@ -31,8 +31,6 @@ MAX_COVARIANCE_CELLS, MAX_SMALL_CELLS = 1_500, 400
 MIN_GAIN_RATIO = 1.05
 #: Standard deviations of left-out cells count as this share of the largest, at least.
 MIN_SD_SHARE = 1e-6
-#: Half a range that holds nine in ten normal errors, in standard deviations.
-NORMAL_HALF_WIDTH = 1.645
 #: Noise, as a share of the outcome's variance, below which a table may have none at all.
 EXACT_NOISE_SHARE = 1e-4
 #: The noise that an exact table is given, as a share of the outcome's variance: more blurs, less loses digits.
@@ -77,16 +75,6 @@ class CellValues:
     low: FloatArray
     high: FloatArray
 
-    def towards(self, values: CellValues, shares: FloatArray | float) -> CellValues:
-        """Return values between these and others: a share (M,) of these, what is missing to 1 of the others."""
-        return CellValues(
-            mean=shares * self.mean + (1 - shares) * values.mean,
-            error=shares * self.error + (1 - shares) * values.error,
-            sd=shares * self.sd + (1 - shares) * values.sd,
-            low=shares * self.low + (1 - shares) * values.low,
-            high=shares * self.high + (1 - shares) * values.high,
-        )
-
 
 @record
 class ComponentsFit:
@@ -101,30 +89,25 @@ class ComponentsFit:
     saliences: Saliences  #: As fitted, on outcomes of variance 1.
     posterior: Posterior | SparsePosterior | MeanPosterior  #: Of outcomes of variance 1.
     counts: FloatArray  #: Rows of each seen cell (n,).
+    precision: FloatArray  #: Rows of each seen cell (n,), by what their noise is on the scale there.
     y: FloatArray  #: Outcomes of the seen cells (n,).
     centre: float
     spread: float
-    width: float  #: Half a range of cells whose levels were all seen, in posterior standard deviations.
     exact: bool = False  #: Whether effects give the outcomes to rounding.
-    #: The fit without components, towards which values of unseen cells go, and the share of the components in them.
+    #: The fit without components, on the same scale, towards which values of unseen cells go, and the share of the
+    #: components in them.
     plain: ComponentsFit | None = None
     confirmed: float = 1.0
 
     def predict(self, codes: npt.ArrayLike, counts: npt.ArrayLike = 1.0) -> CellValues:
         """Return values of cells (M, F) and ranges for the mean of ``counts`` new rows of each."""
         cells = np.asarray(codes, dtype=np.int64)
-        rows = np.broadcast_to(np.asarray(counts, dtype=float), (len(cells),))
-        mean, variance = self.posterior.predict(cells)
-        if self.exact:
-            variance = np.where(variance < EXACT_VARIANCE_SHARE, 0.0, variance)
-        # Without components noise is what cells differ by, however many rows each has.
-        noise = self.saliences.noise / (rows if self.terms else 1.0)
-        values = self._on_scale(mean, variance, variance + noise, self._widths(cells, variance))
-        if self.plain is None:
-            return values
-        among = contains(1 + np.maximum(self.posterior.codes, -1), 1 + np.maximum(cells, -1))
-        shares = np.where(among, 1.0, self.confirmed)
-        return values.towards(self.plain.predict(cells), shares)
+        values = self._scaled(cells, np.broadcast_to(np.asarray(counts, dtype=float), (len(cells),)))
+        if self.plain is not None:
+            among = contains(1 + np.maximum(self.posterior.codes, -1), 1 + np.maximum(cells, -1))
+            plain = self.plain._scaled(cells, np.ones(len(cells)))
+            values = values.towards(plain, np.where(among, 1.0, self.confirmed))
+        return _as_outcomes(self, values)
 
     def with_levels(
         self,
@@ -138,10 +121,10 @@ class ComponentsFit:
 
     def leave_one_out(self) -> CellValues:
         """Return what would be said of every seen cell (n,) had it been left out, saliences as they are."""
-        mean, variance = self.posterior.leave_one_out()
-        settled = np.maximum(variance - self.saliences.noise / self.counts, 0.0)
-        values = self._on_scale(mean, settled, variance, np.full(len(self.y), self.width))
-        return values if self.plain is None else values.towards(self.plain.leave_one_out(), self.confirmed)
+        everywhere, values = np.arange(len(self.y)), []
+        for fit in (self, *((self.plain,) if self.plain else ())):
+            values.append(fit._left_out(everywhere, *fit.posterior.leave_one_out(), fit.widths.seen))
+        return _as_outcomes(self, values[0].towards(values[-1], self.confirmed))
 
     def effects(self, factor: int) -> tuple[FloatArray, FloatArray]:
         """Return what each level of a factor adds by itself (L,), with standard errors, on the fit's scale."""
@@ -150,37 +133,67 @@ class ComponentsFit:
         return self.spread * mean, self.spread * sd
 
     @cached_property
-    def _near_sd(self) -> float:
-        return near_sd(self.posterior)
+    def widths(self) -> RangeWidths:
+        """Half widths of ranges, in posterior standard deviations."""
+        noise = self.saliences.noise / self.precision
+        # As if all were measured as a usual cell is.
+        variances = self.posterior.leave_one_out()[1] - noise + np.median(noise)
+        return RangeWidths(self.posterior, partial(_distances, self), variances)
 
-    @cached_property
-    def _level_width(self) -> float:
-        return level_width(self.posterior)
+    def _scaled(self, cells: IntArray, rows: FloatArray) -> ScaledValues:
+        """Return values of cells (M, F) and of the mean of new ``rows`` (M,) of each, on the fit's scale."""
+        mean, variance = self.posterior.predict(cells)
+        if self.exact:
+            variance = np.where(variance < EXACT_VARIANCE_SHARE, 0.0, variance)
+        return self._with_noise(mean, variance, rows, self.widths.of(cells, variance))
 
-    def _widths(self, cells: IntArray, variances: FloatArray) -> FloatArray:
-        """Return half ranges (M,) of cells (M, F) with variances (M,) in standard deviations, by what was seen."""
-        widths, posterior = np.full(len(cells), self.width), self.posterior
-        open_cells = np.sqrt(variances) > self._near_sd
-        if open_cells.any():
-            widths[open_cells] = self._level_width
-        for factor in range(cells.shape[1]):
-            unseen = ~np.isin(cells[:, factor], posterior.codes[:, list(posterior.factors.twins(factor))])
-            if unseen.any():
-                widths[unseen] = np.maximum(widths[unseen], unseen_width(posterior, factor))
-        return widths
+    def _left_out(self, members: IntArray, mean: FloatArray, variance: FloatArray, width: float = 1.0) -> ScaledValues:
+        """Return values (k,) of seen cells that were left out, whose variances hold the noise of the cells."""
+        settled = np.maximum(variance - self.saliences.noise / self.precision[members], 0.0)
+        return self._with_noise(mean, settled, self.counts[members], width)
 
-    def _on_scale(self, mean: FloatArray, settled: FloatArray, variance: FloatArray, width: FloatArray) -> CellValues:
-        """Return values with variances (M,), without and with the noise of an outcome, on the scale of outcomes."""
-        centre, sd = self.centre + self.spread * mean, self.spread * np.sqrt(variance)
-        middle, low, high = (self.scale.back(centre + side * width * sd) for side in (0, -1, 1))
-        if are_counts(self.y):  # no count is below 0
-            middle, low = np.maximum(middle, 0.0), np.maximum(low, 0.0)
-        # Calibrated as ranges are: a standard error is to a range what it is where errors are normal.
-        settled_sd = self.spread * np.sqrt(settled) * width / NORMAL_HALF_WIDTH
-        # Half of what one standard deviation to either side makes of the outcome.
-        back = self.scale.back
-        error, spread = (np.asarray(back(centre + each) - back(centre - each)) / 2 for each in (settled_sd, sd))
-        return CellValues(middle, error, spread, low, high)
+    def _with_noise(
+        self, mean: FloatArray, settled: FloatArray, rows: FloatArray, width: FloatArray | float
+    ) -> ScaledValues:
+        """Return standardized values with variances (M,), and the noise of the mean of ``rows`` (M,), on the scale."""
+        centre = self.centre + self.spread * mean
+        # Without components noise is what cells differ by, however many rows each has.
+        noise = self.saliences.noise * (self.scale.noise_at(centre) / rows if self.terms else np.ones(len(mean)))
+        return ScaledValues.of(centre, self.spread**2 * settled, self.spread**2 * noise, rows, width)
+
+
+def left_out_deviations(fit: ComponentsFit) -> FloatArray:
+    """Return by how many standard deviations seen outcomes (n,) exceed what the other cells say of them.
+
+    Examples
+    --------
+    >>> codes = np.indices((6, 5)).reshape(2, -1).T
+    >>> y = 2.0 ** codes.sum(axis=1) + 0.01 * np.arange(30) % 0.03
+    >>> y[7] *= 3
+    >>> deviations = left_out_deviations(fit_components(codes, y))
+    >>> int(np.argmax(np.abs(deviations))), bool(deviations[7] > 3)
+    (7, True)
+    """
+    mean, variance = fit.posterior.leave_one_out()
+    expected = fit.scale.back(fit.centre + fit.spread * mean)
+    return np.copysign(_distances(fit, np.arange(len(fit.y)), mean, variance), fit.y - expected)
+
+
+def _distances(fit: ComponentsFit, members: IntArray, mean: FloatArray, variance: FloatArray) -> FloatArray:
+    """Return how far seen cells (k,) lie from what is said of them without them, in standard deviations."""
+    return fit.scale.distances(fit.y[members], fit._left_out(members, mean, variance))
+
+
+def _as_outcomes(fit: ComponentsFit, values: ScaledValues) -> CellValues:
+    """Return values on the scale of a fit as outcomes."""
+    back, (low, high), middle = fit.scale.back, fit.scale.ends(values), fit.scale.back(values.mean)
+    if are_counts(fit.y, fit.counts):  # no count is below 0
+        middle, low = np.maximum(middle, 0.0), np.maximum(low, 0.0)
+    # Half of what one standard deviation to either side makes of the outcome.
+    error, sd = (
+        np.asarray(back(values.mean + each) - back(values.mean - each)) / 2 for each in (values.error, values.sd)
+    )
+    return CellValues(middle, error, sd, low, high)
 
 
 def fit_components(
@@ -229,7 +242,7 @@ def fit_components(
         terms = screen_terms(factors, cells, y, rows, terms) if dense else terms
         covariances = covariances_of(factors, cells, terms) if dense else None
         table = SeenTable(factors, cells, y, rows, terms, covariances, replicates)
-        fits = [fit_on_scale(table, scale) for scale in scales if scale.fits(y)]
+        fits = [fit_on_scale(table, scale) for scale in scales if scale.fits(y, rows)]
         errors = [np.mean((fit.leave_one_out().mean - y) ** 2) for fit in fits]
         penalties = [1.0 if fit.scale is IDENTITY else MIN_GAIN_RATIO for fit in fits]
         exact = [fit for fit in fits if fit.exact]
@@ -238,15 +251,29 @@ def fit_components(
 
 
 def _confirmed(fit: ComponentsFit, table: SeenTable) -> ComponentsFit:
-    """Return the fit with values of unseen cells as far from the mean as left-out cells confirm, if not by chance."""
-    left_out, plain = fit.leave_one_out(), mean_only(table)
-    # A cell whose value others give without any noise would count more than all the rest together.
-    sd = np.maximum(left_out.sd, MIN_SD_SHARE * left_out.sd.max())
-    weights = sd**-2 if np.ptp(fit.counts) > 0 and sd.all() else np.ones(len(fit.y))
-    share = confirmed_share(fit.y, left_out.mean, weights)
+    """Return the fit with values of unseen cells as far from the mean as left-out cells confirm, if not by chance.
+
+    How far is told and done on the fit's scale: the mean of outcomes is far above most of them where effects multiply,
+    so that a small share of it would be added to every small value. Chance is told by outcomes: errors of large
+    ones, where logs miss them, count in full.
+    """
+    left_out = fit.leave_one_out()
+    mean, variance = fit.posterior.leave_one_out()
+    share = confirmed_share(fit.posterior.y, mean, _weights(fit.precision, np.sqrt(variance)))
+    weights = _weights(fit.precision, left_out.sd)
     if share <= 0 or not beats_mean(table.codes, table.covariances_among, fit.y, left_out.mean, weights):
-        return plain
+        return mean_only(table)
+    saliences, posterior = _mean_of(table.factors, table.codes, fit.posterior.y)
+    alike = np.ones(len(fit.y))
+    plain = replace(fit, terms=(), saliences=saliences, posterior=posterior, counts=alike, precision=alike)
     return replace(fit, plain=plain, confirmed=share)
+
+
+def _weights(precision: FloatArray, sd: FloatArray) -> FloatArray:
+    """Return how much left-out cells (n,) count: by their standard deviations (n,) where precision (n,) differs."""
+    # A cell whose value others give without any noise would count more than all the rest together.
+    sd = np.maximum(sd, MIN_SD_SHARE * sd.max())
+    return np.asarray(sd**-2) if np.ptp(precision) > 0 and sd.all() else np.ones(len(sd))
 
 
 def tells_cells(counts: FloatArray, replicates: tuple[FloatArray, FloatArray] | None) -> bool:
@@ -289,6 +316,13 @@ def _exact(table: SeenTable, y: FloatArray) -> SeenTable:
     return replace(table, terms=tuple(table.terms[index] for index in stay), covariances=covariances)
 
 
+def _mean_of(factors: Factors, codes: IntArray, y: FloatArray) -> tuple[Saliences, MeanPosterior]:
+    """Return saliences and posterior without components of standardized outcomes (n,) of cells (n, F)."""
+    variance = float(y @ y) / max(len(y) - 1, 1)
+    saliences = Saliences(np.zeros(0), variance, 0.0, np.full((1, 1), 2 / len(y)), 0)
+    return saliences, MeanPosterior(factors, codes, y, variance)
+
+
 def _solved(
     table: SeenTable, y: FloatArray, within: tuple[float, float] | None
 ) -> tuple[Saliences, Posterior | SparsePosterior | MeanPosterior]:
@@ -300,9 +334,7 @@ def _solved(
     factors, codes, terms, noise = table.factors, table.codes, table.terms, unit / table.counts
     within = None if within is None else (within[0] / unit, within[1])
     if not terms:
-        variance = float(y @ y) / max(len(y) - 1, 1)
-        saliences = Saliences(np.zeros(0), variance, 0.0, np.full((1, 1), 2 / len(y)), 0)
-        return saliences, MeanPosterior(factors, codes, y, variance)
+        return _mean_of(factors, codes, y)
     centres = prior_centres(terms, table.cell_size)
     posterior: Posterior | SparsePosterior
     if table.covariances is None:
@@ -340,31 +372,47 @@ def mean_only(table: SeenTable) -> ComponentsFit:
 
 def fit_on_scale(table: SeenTable, scale: OutcomeScale) -> ComponentsFit:
     """Fit the saliences of the terms of a table on one scale, by dense covariances or by sparse equations."""
-    values = scale.forward(table.y)
+    fit, fitted = _fit_once(table, scale, None), scale.forward(table.y)
+    for _ in range(scale.rounds - 1):
+        before, fitted = fitted, fit.centre + fit.spread * fit.posterior.predict(table.codes)[0]
+        if np.abs(fitted - before).max() < LOG_TOLERANCE:
+            break
+        fit = _fit_once(table, scale, fitted)
+    return fit
+
+
+def _fit_once(given: SeenTable, scale: OutcomeScale, fitted: FloatArray | None) -> ComponentsFit:
+    """Fit to responses by what was ``fitted`` (n,) before, if anything."""
+    values = scale.responses(given.y, fitted)
     centre, spread = float(values.mean()), float(values.std()) or 1.0
     standard = (values - centre) / spread
+    noise = scale.noise_at(scale.forward(given.y) if fitted is None else fitted)
+    table = replace(given, counts=given.counts / noise)
     within = None
     if table.replicates is not None:
         squares, freedom = table.replicates
-        within = float(squares @ (scale.slope(table.y) / spread) ** 2), float(freedom.sum())
+        slopes = scale.slope(given.y if fitted is None else scale.back(fitted))
+        within = float((squares / noise) @ (slopes / spread) ** 2), float(freedom.sum())
     saliences, posterior = _solved(table, standard, within)
-    given, table = table, _exact(table, standard) if _may_be_exact(table, saliences, within) else table
-    if table is not given:
+    whole = table
+    if scale.rounds == 1 and _may_be_exact(table, saliences, within):
+        table = _exact(table, standard)
+    if table is not whole:
         saliences, posterior = _solved(table, standard, within)
         saliences, posterior = _without_noise(table, standard, saliences, posterior)
     return ComponentsFit(
         terms=table.terms,
         variances=spread**2 * saliences.variances,
         standard_errors=spread**2 * saliences.standard_errors,
-        noise=spread**2 * saliences.noise,
+        noise=spread**2 * saliences.noise * float(np.mean(noise)),
         scale=scale,
         mean=centre + spread * posterior.mean,
         saliences=saliences,
         posterior=posterior,
-        counts=table.counts,
+        counts=given.counts,
+        precision=table.counts,
         y=table.y,
         centre=centre,
         spread=spread,
-        width=seen_width(posterior),
-        exact=table is not given,
+        exact=table is not whole,
     )

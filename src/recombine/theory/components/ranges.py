@@ -8,7 +8,9 @@ cells say nothing: those are determined by the others, this one by how much leve
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
     #: What leaves out cells, one or many at once.
     AnyPosterior = Posterior | MeanPosterior | SparsePosterior
+    #: How far cells (k,) are from what is said of them, in standard deviations, by means and variances (k,).
+    Distance = Callable[[IntArray, FloatArray, FloatArray], FloatArray]
 
 #: Chance with which a range holds the outcome.
 COVERAGE_SHARE = 0.9
@@ -36,49 +40,82 @@ MAX_LEVELS_LEFT_OUT, MAX_CELLS_LEFT_OUT = 24, 120
 BLOCK_SHARE = 0.2
 
 
-def seen_width(posterior: AnyPosterior) -> float:
+@dataclass(frozen=True, eq=False)
+class RangeWidths:
+    """Half widths of ranges by a posterior, and by how far left-out cells are from what is said of them."""
+
+    posterior: AnyPosterior
+    distance: Distance
+    variances: FloatArray  #: Of the seen cells (n,), left out, each with the noise of a usual one.
+
+    def of(self, cells: IntArray, variances: FloatArray) -> FloatArray:
+        """Return half widths (M,) of cells (M, F) with variances (M,), by what of them was seen."""
+        widths, codes = np.full(len(cells), self.seen), self.posterior.codes
+        open_cells = np.sqrt(variances) > self._near_sd
+        if open_cells.any():
+            widths[open_cells] = self._level
+        for factor in range(cells.shape[1]):
+            unseen = ~np.isin(cells[:, factor], codes[:, list(self.posterior.factors.twins(factor))])
+            if unseen.any():
+                width = unseen_width(self.posterior, self.distance, factor)
+                widths[unseen] = np.maximum(widths[unseen], width)
+        return widths
+
+    @cached_property
+    def seen(self) -> float:
+        """That of cells whose levels were all seen."""
+        return seen_width(self.posterior, self.distance)
+
+    @cached_property
+    def _near_sd(self) -> float:
+        return near_sd(self.posterior.codes, self.variances)
+
+    @cached_property
+    def _level(self) -> float:
+        return level_width(self.posterior, self.distance)
+
+
+def seen_width(posterior: AnyPosterior, distance: Distance) -> float:
     """Return the half width for cells whose levels were all seen."""
-    means, variances = posterior.leave_one_out()
-    return calibrated(np.abs(posterior.y - means) / np.sqrt(np.maximum(variances, 1e-300)))
+    return calibrated(distance(np.arange(len(posterior.y)), *posterior.leave_one_out()))
 
 
-def unseen_width(posterior: AnyPosterior, factor: int) -> float:
+def unseen_width(posterior: AnyPosterior, distance: Distance, factor: int) -> float:
     """Return the half width for cells with a level of this factor that was not seen."""
-    distances = _level_distances(posterior, factor)
+    distances = _level_distances(posterior, distance, factor)
     if not distances:
-        return seen_width(posterior)
+        return seen_width(posterior, distance)
     # Features are learned from levels, of which there are fewer than cells.
     described = posterior.factors.features[factor] is not None
     return calibrated(np.concatenate(distances), len(distances) if described else None)
 
 
-def near_sd(posterior: AnyPosterior) -> float:
-    """Return the standard deviation up to which a cell is like seen cells that are left out alone."""
-    columns = posterior.codes.T - posterior.codes.min()
+def near_sd(codes: IntArray, variances: FloatArray) -> float:
+    """Return the standard deviation up to which a cell is like seen ones (n, F), by their variances (n,), left out."""
+    columns = codes.T - codes.min()
     # To leave out the only cell of a level is to leave out the level.
     among_others = (np.stack([np.bincount(column)[column] for column in columns]) > 1).all(axis=0)
-    return FAR_RATIO * float(np.sqrt(posterior.leave_one_out()[1][among_others].max(initial=0.0)))
+    return FAR_RATIO * float(np.sqrt(variances[among_others].max(initial=0.0)))
 
 
-def level_width(posterior: AnyPosterior) -> float:
+def level_width(posterior: AnyPosterior, distance: Distance) -> float:
     """Return the half width for cells that are open though their levels were seen: by whole levels of all factors."""
     factors = posterior.codes.shape[1]
-    distances = [block.max() for factor in range(factors) for block in _level_distances(posterior, factor)]
+    distances = [block.max() for factor in range(factors) for block in _level_distances(posterior, distance, factor)]
     if not distances:
-        return seen_width(posterior)
+        return seen_width(posterior, distance)
     # Variances were learned from these levels, less a mean for either side of the gap: distances are Student's.
     freedom = max(len(distances) - 2 * factors, 1)
     middle = (1 + COVERAGE_SHARE) / 2
     return calibrated(np.asarray(distances)) * float(student_quantile(freedom, middle) / normal_quantile(middle))
 
 
-def _level_distances(posterior: AnyPosterior, factor: int) -> list[FloatArray]:
+def _level_distances(posterior: AnyPosterior, distance: Distance, factor: int) -> list[FloatArray]:
     """Return how far the cells (k,) of each left-out level are from their values, in standard deviations."""
     distances = []
     for members in level_blocks(posterior, factor):
         if len(members) < len(posterior.y):
-            means, variances = posterior.leave_out(members)
-            distances.append(np.abs(posterior.y[members] - means) / np.sqrt(np.maximum(variances, 1e-300)))
+            distances.append(distance(members, *posterior.leave_out(members)))
     return distances
 
 

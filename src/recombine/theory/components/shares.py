@@ -81,7 +81,7 @@ def _carried_shares(fit: ComponentsFit, weights: FloatArray) -> FloatArray:
         variance * term.covariance(factors, codes, codes)
         for term, variance in zip(fit.terms, fit.saliences.variances, strict=True)
     ]
-    grams.append(np.diag(fit.saliences.noise / fit.counts))
+    grams.append(np.diag(fit.saliences.noise / fit.precision))
     inverse = np.linalg.pinv(sum(grams), hermitian=True)
     outcomes = fit.posterior.y - fit.posterior.mean
     powers = []
@@ -104,7 +104,7 @@ def _scatter(fit: ComponentsFit) -> FloatArray:
     codes, factors = fit.posterior.codes, fit.posterior.factors
     rows = [term_columns(term, factors, codes).rows(codes) for term in fit.terms]
     scatter = [row.power(2).sum() / len(codes) - float(np.square(row.mean(axis=0)).sum()) for row in rows]
-    return np.append(scatter, np.mean(1 / fit.counts))
+    return np.append(scatter, np.mean(1 / fit.precision))
 
 
 def _shares_of(variances: FloatArray, scales: FloatArray, weights: FloatArray) -> FloatArray:
