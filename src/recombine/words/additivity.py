@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from recombine.jobs.audit.additivity import FOLDS, AdditivityState
 from recombine.jobs.audit.limits import AUDIT_LIMITS
@@ -73,7 +74,10 @@ def beyond_sentence(audit: Audit) -> str:
 
 
 def breakers_sentence(audit: Audit, count: int = 3) -> str:
-    """Name the cells that depart most from additivity; empty where that cannot be checked."""
+    """Name the cells that depart most from additivity, or from values on another scale; empty where unchecked."""
+    if (furthest := audit.values.furthest(count)) is not None:
+        cells = [_furthest_cell(audit, row) for row in furthest.rows()]
+        return f"Cells that depart most from what the others say of them: {'; '.join(cells)}"
     if (
         audit.structure.additivity is None
         or audit.values.at_mean
@@ -82,12 +86,22 @@ def breakers_sentence(audit: Audit, count: int = 3) -> str:
         or not audit.structure.additivity.orders[0].error
     ):
         return ""
-    factors = len(audit.design.space.columns)
-    cells = []
-    for row in audit.structure.additivity.breakers(count).rows():
-        label = " · ".join(str(level) for level in list(row.values())[:factors])
-        cells.append(f"{label} ({'+' * (row['difference'] > 0)}{number(row['difference'])})")
+    breakers = audit.structure.additivity.breakers(count).rows()
+    cells = [f"{_cell_label(audit, row)} ({_signed(row['difference'])})" for row in breakers]
     return f"Cells that depart most from adding: {'; '.join(cells)}" if cells else ""
+
+
+def _furthest_cell(audit: Audit, row: Mapping[str, Any]) -> str:
+    deviations = few_digits(abs(row["standard deviations"]))
+    return f"{_cell_label(audit, row)} ({_signed(row['difference'])}, {deviations} standard deviations)"
+
+
+def _cell_label(audit: Audit, row: Mapping[str, Any]) -> str:
+    return " · ".join(str(level) for level in list(row.values())[: len(audit.design.space.columns)])
+
+
+def _signed(difference: float) -> str:
+    return f"{'+' * (difference > 0)}{number(difference)}"
 
 
 def additivity_statement(check: AdditivityCheck, order: int = 1) -> str:

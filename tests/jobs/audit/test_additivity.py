@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+import recombine as rc
 from recombine.cells.conjunctions import Conjunctions, every_cell
 from recombine.design.design import Design
 from recombine.jobs.audit.additivity import AdditivityState, check_additivity
@@ -127,6 +128,26 @@ def test_breakers_are_the_cells_whose_refit_is_worst():
     assert (worst["a"], worst["b"]) == ("2", "3")
     assert worst["difference"] == pytest.approx(10.0, abs=0.5)
     assert worst["observed"] - worst["predicted"] == pytest.approx(worst["difference"])
+
+
+def test_where_effects_multiply_cells_depart_from_products_not_from_sums():
+    rng = np.random.default_rng(3)
+    cells = np.indices((8, 10)).reshape(2, -1).T
+    seen = cells.sum(axis=1) % 3 > 0
+    y = 50 * np.exp(0.8 * rng.normal(size=8)[cells[:, 0]] + 0.8 * rng.normal(size=10)[cells[:, 1]])
+    y *= np.exp(0.1 * rng.normal(size=80))
+    odd = int(np.flatnonzero(seen)[np.argmin(y[seen])])
+    y[odd] *= 2.0
+    rows = [{"drug": f"d{a}", "line": f"l{b}", "y": value} for (a, b), value in zip(cells[seen], y[seen], strict=True)]
+    audit = rc.audit(pd.DataFrame(rows), factors=["drug", "line"], outcome="y", forecast="theory")
+    furthest = audit.values.furthest(1)
+    assert furthest is not None
+    drug, line = (int(furthest[name][0][1:]) for name in ("drug", "line"))
+    assert (drug, line) == tuple(cells[odd])
+    assert furthest["standard deviations"][0] > 3
+    assert audit.structure.additivity.breakers(1)["drug"][0] != furthest["drug"][0]
+    said = f"Cells that depart most from what the others say of them: d{drug} · l{line} (+"
+    assert said in " ".join(audit.summary.split())
 
 
 def test_breakers_of_outcomes_as_small_as_can_be():

@@ -24,6 +24,7 @@ from recombine.jobs.values.sources import (
     carried_shares,
     choose_source,
     features_of,
+    furthest_cells,
     posterior_columns,
     posterior_ranges,
     rests_on,
@@ -286,6 +287,13 @@ class Values:
         codes = self.decided.verdicts_of(design.held_out)
         blank = np.full(len(codes), np.nan)
         return held_out_errors(design, codes, self.ranges_of(design.held_out, blank).predicted)
+
+    def furthest(self, count: int = 5) -> Table | None:
+        """Return the seen cells that are furthest from what the others say of them, in standard deviations.
+
+        None where components add on the outcome's own scale: `AdditivityCheck.breakers` has those cells.
+        """
+        return None if self.components is None else furthest_cells(self.components, self.decided.design, count)
 
     @cached_property
     def table(self) -> Table:

@@ -10,7 +10,9 @@ import numpy as np
 
 from recombine.cells.brief import record
 from recombine.cells.conjunctions import canonical
+from recombine.jobs.listing import level_columns
 from recombine.jobs.structure.held_out_ranges import NoRange, RangeOf
+from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -226,6 +228,26 @@ def posterior_ranges(components: ComponentsFit, design: Design, fit: AdditiveFit
     if fit is not None and fit.leverage is not None and (others := fit.leverage < 1.0 - fit.alone).any():
         misses = misses[others]
     return PosteriorRanges(misses, chances_unseen(design), exact_freedom(components, design, fit))
+
+
+def furthest_cells(components: ComponentsFit, design: Design, count: int) -> Table | None:
+    """Return the seen cells that are furthest from what the others say, None where effects add on outcomes' scale."""
+    from recombine.theory.components.fit import left_out_deviations
+    from recombine.theory.components.scales import IDENTITY
+
+    if components.scale is IDENTITY:
+        return None
+    deviations = left_out_deviations(components)
+    furthest = np.argsort(-np.abs(np.round(deviations, 9)), kind="stable")[:count]
+    predicted, observed = components.leave_one_out().mean[furthest], components.y[furthest]
+    columns = {
+        "rows": design.observed.rows[design.train][furthest],
+        "observed": observed,
+        "predicted": predicted,
+        "difference": observed - predicted,
+        "standard deviations": deviations[furthest],
+    }
+    return Table({**level_columns(design, design.seen[furthest], columns), **columns})
 
 
 def exact_freedom(components: ComponentsFit, design: Design, fit: AdditiveFit | None) -> int | None:
