@@ -183,6 +183,10 @@ def test_what_wide_says_is_not_called_a_guess(run, tmp_path):
     assert "Guessed the factors beside cell; --save-design" in out
     assert "to name them say" not in out
     assert 'outcome = "kill"  # as --wide says' in (tmp_path / "d.toml").read_text()
+    design = tmp_path / "named.toml"
+    out = run("audit", path, "--factors", "drug,cell", "--wide", "cell=kill", "--save-design", design)[1]
+    assert "drug (3) × cell (3), outcome kill" in out
+    assert 'outcome = "kill"  # as --wide says' in design.read_text()
     out = " ".join(run("audit", path)[1].split())
     assert "to name them say --wide" in out
     assert "Guessed the factors and the outcome" in out

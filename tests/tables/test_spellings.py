@@ -14,6 +14,7 @@ from recombine.tables.numbers import look_alikes, measured_span
         *[("low  dose", "low dose"), ("low-dose", "low dose"), ("MIT Press", "MIT press"), ("T", "t"), ("ﬁt", "fit")],
         *[("5 uM", "5 µM"), ("5 \u00b5M", "5 \u03bcM"), ("50uM", "50 uM"), ("5 uM", "5.0uM"), ("37 °C", "37°C")],
         *[("5%", "5 %"), ("10 mg", "10mg"), ("293T", "293 T"), ("10 UM", "10 uM"), ("0.5x", ".5 x"), ("-5 C", " -5C")],
+        *[("100 nM", "0.1 µM"), ("1000ug", "1 mg"), ("1 mM", "1000 \u03bcM")],
     ],
 )
 def test_spellings_of_one_level_are_named(pair: tuple[str, str]) -> None:

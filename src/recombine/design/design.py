@@ -235,7 +235,7 @@ def used_spec(design: Design) -> tuple[TableSpec, dict[str, str]]:
         labels = [factor.name for factor in design.factors if not factor.on_scale]
         if plain := [name for name in labels if name not in design.space.taken_apart]:
             changes["factors"], guessed["factors"] = tuple(plain), "guessed"
-    if spec.outcome is None and design.reading.proposals and design.outcome_column.name:
+    if spec.outcome is None and (design.reading.proposals or spec.wide) and design.outcome_column.name:
         changes["outcome"] = design.outcome_column.name
         guessed["outcome"] = "as --wide says" if spec.wide else "guessed"
     if spec.weight is not None and spec.counts is None and design.observed.rows_are is not RowsAre.MEASUREMENTS:

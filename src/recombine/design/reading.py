@@ -152,6 +152,9 @@ def _grouped(
 ) -> tuple[Groups, Columns]:
     """Group the rows; a column that looks like the outcome is it, unless one was named or it cannot be used."""
     likely = next((item.column for item in proposals if item.role == "outcome" and not item.taken), None)
+    if likely is None and spec.wide is not None and source.reader.file is not None:  # it names the outcome too
+        named = source.reader.file.outcome
+        likely = named if named in source.columns and named not in columns.factors else None
     if likely is not None and spec.outcome is None:
         try:
             with_outcome = replace(columns, outcome=likely)

@@ -43,7 +43,7 @@ KINDS = {
     "total_column": "columns (values) that sum up others, not read as levels",
     "blanks": "count levels of column that had blanks around them",
     "alike": "levels of column that differ by case and blanks (values: read as the first of each)",
-    "same_amount": "levels of column that are one amount in two units (values), kept apart",
+    "same_amount": "levels of column that are one amount in two units (values)",
     "date": "dates of column written as year-month-day",
     "unclear_date": "dates of column that may be day/month or month/day (values), kept as they are",
     "gene_date": "cells of column (values) that a spreadsheet may have made of names of genes",

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.sheets.rules import rule_pattern
+from recombine.sheets.units import base_amount
 
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 #: A version of a program: 3.9 and 3.10.
@@ -75,15 +76,18 @@ def filled_values(values: npt.NDArray[Any]) -> list[Any]:
 
 
 def look_alikes(labels: Iterable[str]) -> list[tuple[str, ...]]:
-    """Return groups of labels that differ only by case, blanks, dashes, or the way a number or a unit is written.
+    """Return groups of labels that differ only by case, blanks, dashes, or the way a number, unit or amount is written.
 
     Misspellings are not looked for: in 2,996 columns of real tables 3,634 pairs of levels are one letter apart
     (``benchmarks/spellings.py``), and levels such as ``A1`` and ``A2`` are so too.
     """
-    labels, groups = list(labels), dict[object, list[str]]()
+    labels, groups, amounts = list(labels), dict[object, list[str]](), dict[object, object]()
     versions = are_versions(labels)
     for label in labels:
-        groups.setdefault(label if versions and is_number(label) else spelled(label), []).append(label)
+        spelling = label if versions and is_number(label) else spelled(label)
+        if (amount := _amount_of(label)) is not None:
+            spelling = amounts.setdefault(amount, spelling)
+        groups.setdefault(spelling, []).append(label)
     return [tuple(group) for group in groups.values() if len(group) > 1]
 
 
@@ -104,6 +108,12 @@ def spelled(label: str) -> object:
         return float(amount[1]), _unit(amount[2])
     folded = letters.casefold()
     return (folded if len(letters) >= MIN_LETTERS_FOLDED or folded in _FLAGS else letters) or label
+
+
+def _amount_of(label: str) -> tuple[float, str] | None:
+    """How much of its base unit a label is: ``100 nM`` is ``0.1 µM``; None where it names none."""
+    written = _AMOUNT.fullmatch(_GAPS.sub(" ", unicodedata.normalize("NFKC", label).strip()).strip())
+    return None if written is None else base_amount(f"{written[1]} {written[2]}")
 
 
 def _unit(text: str) -> str:

@@ -126,7 +126,9 @@ def check_leaks(check: SplitCheck) -> list[str]:
         return sentences
     permuted = ["a permuted cell"] if check.rows.design.symmetric else []
     copied = (
-        ["a level copied by half or more (single copied rows are not looked for)"] if len(check.rows.others) > 1 else []
+        ["a level copied by two fifths or more (single copied rows are not looked for)"]
+        if len(check.rows.others) > 1
+        else []
     )
     sought = ["the same cell", *permuted, "a level spelled another way", *copied]
     return [f"None of what was looked for: {join_words(sought)} on both sides."]
