@@ -80,3 +80,17 @@ def test_the_only_cell_of_a_level_does_not_stand_for_single_cells():
     fit = fit_components(codes, np.array([0.0, 1.0, 2.0, 3.0, 9.0]))
     assert near_sd(codes, fit.posterior.leave_one_out()[1]) < 0.1
     assert level_width(fit.posterior, distance_to(fit.posterior)) > 1.0
+
+
+def test_cells_of_new_levels_are_judged_by_left_out_levels_alone():
+    """What holds of open cells of seen levels is wider: it stands for the worst cell of a level, and few levels."""
+    rng = np.random.default_rng(4)
+    codes = np.indices((9, 8)).reshape(2, -1).T
+    y = rng.normal(size=9)[codes[:, 0]] + rng.normal(size=8)[codes[:, 1]] + 0.1 * rng.normal(size=72)
+    seen = codes[:, 0] < 8
+    fit = fit_components(codes[seen], y[seen])
+    distance = fit.widths.distance
+    expected = max(fit.widths.seen, unseen_width(fit.posterior, distance, 0))
+    assert level_width(fit.posterior, distance) > 1.2 * expected
+    widths = fit.widths.of(codes[~seen], fit.posterior.predict(codes[~seen])[1])
+    assert widths == pytest.approx(expected)

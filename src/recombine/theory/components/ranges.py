@@ -50,15 +50,15 @@ class RangeWidths:
 
     def of(self, cells: IntArray, variances: FloatArray) -> FloatArray:
         """Return half widths (M,) of cells (M, F) with variances (M,), by what of them was seen."""
-        widths, codes = np.full(len(cells), self.seen), self.posterior.codes
-        open_cells = np.sqrt(variances) > self._near_sd
+        codes, twins = self.posterior.codes, self.posterior.factors.twins
+        new = np.stack([~np.isin(levels, codes[:, list(twins(factor))]) for factor, levels in enumerate(cells.T)])
+        widths = np.full(len(cells), self.seen)
+        open_cells = (np.sqrt(variances) > self._near_sd) & ~new.any(axis=0)
         if open_cells.any():
             widths[open_cells] = self._level
-        for factor in range(cells.shape[1]):
-            unseen = ~np.isin(cells[:, factor], codes[:, list(self.posterior.factors.twins(factor))])
-            if unseen.any():
-                width = unseen_width(self.posterior, self.distance, factor)
-                widths[unseen] = np.maximum(widths[unseen], width)
+        for factor in np.flatnonzero(new.any(axis=1)).tolist():
+            width = unseen_width(self.posterior, self.distance, factor)
+            widths[new[factor]] = np.maximum(widths[new[factor]], width)
         return widths
 
     @cached_property
