@@ -38,6 +38,7 @@ def test_an_interrupt_in_a_finalizer_comes_again(capfd: pytest.CaptureFixture[st
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.slow
 def test_an_interrupt_that_comes_again_too_late_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(interrupts, "_AGAIN", 0.5)  # however busy the machine is, not before the end
     thing = Thing()

@@ -83,6 +83,7 @@ def test_amounts_still_add_up_and_the_new_cause_takes_what_was_unexplained(befor
     assert abs(model.causes["rest"].value) < 0.05 * total < 0.3 * total < model.causes["echo"].value
 
 
+@pytest.mark.slow
 def test_every_output_shows_the_new_cause(before: Score, cause: Cause) -> None:
     score = scored(0.3)
     page = score_page(score)
@@ -98,6 +99,7 @@ def test_every_output_shows_the_new_cause(before: Score, cause: Cause) -> None:
     assert "echo" not in result_text(before)
 
 
+@pytest.mark.slow
 def test_a_comparison_of_two_scores_names_the_new_cause(cause: Cause) -> None:
     comparison = rc.compare(scored(0.1), scored(0.4))
     changes = {change.what: change for change in comparison.changes["net"]}
@@ -115,6 +117,7 @@ def test_vocabulary_and_documentation_have_the_new_cause(cause: Cause) -> None:
     assert page != (BUILD["ROOT"] / "docs" / "causes.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_coefficients_of_factors_have_the_name_that_the_cause_gives_them() -> None:
     with CAUSES.registered(FactorEchoCause()):
         score, later = scored(0.3), scored(0.4)

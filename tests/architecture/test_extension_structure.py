@@ -100,6 +100,7 @@ def told(text: str) -> str:
     return " ".join(re.sub(r"&#39;|&#x27;|’", "'", re.sub(r"[│|]", " ", text)).split())
 
 
+@pytest.mark.slow
 def test_it_is_read_and_chosen_where_it_holds_and_predicts_unseen_cells(design: rc.Design, structure: CubeRoot) -> None:
     audit = rc.audit(design)
     assert audit.choice.structure is structure
@@ -108,6 +109,7 @@ def test_it_is_read_and_chosen_where_it_holds_and_predicts_unseen_cells(design: 
     assert "cube-root" in choice_statement(audit.choice)
 
 
+@pytest.mark.slow
 def test_every_output_of_an_audit_says_what_it_assumes(design: rc.Design, structure: Structure) -> None:
     audit = rc.audit(design, structure="cube-root")
     assert structure.assumption in told(result_text(audit))

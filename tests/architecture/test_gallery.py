@@ -50,6 +50,7 @@ def test_pages_are_what_the_results_give(build: ModuleType) -> None:
         )
 
 
+@pytest.mark.slow
 def test_figures_are_shown_and_drawn(build: ModuleType, tmp_path: Path) -> None:
     for figure in build.figures():
         assert f"({figure.name}.svg)" in (ROOT / "docs/gallery" / f"{figure.name}.md").read_text(encoding="utf-8")
@@ -83,6 +84,7 @@ def test_pages_show_the_command_that_was_run(build: ModuleType) -> None:
         assert command in texts[name].replace(" \\\n    ", " ")
 
 
+@pytest.mark.slow
 def test_the_classroom_page_comes_out_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of what is compared rests on models, so none is trained."""
     studies = _module("benchmarks", "gallery")

@@ -177,6 +177,7 @@ def circles(graph: dict[str, set[str]]) -> list[str]:
     return [name for name in graph if name in reach(name)]
 
 
+@pytest.mark.slow
 def test_nothing_goes_in_circles() -> None:
     inner = {name: {one for one in targets if one != "recombine"} for name, targets in arrows().items()}
     assert circles(inner) == []
@@ -190,6 +191,7 @@ def test_the_check_finds_circles() -> None:
 PACKAGES_IN_CIRCLES: set[str] = set()
 
 
+@pytest.mark.slow
 def test_imports_for_types_point_down_too() -> None:
     def height(name: str) -> int:
         return HEIGHT[name.split(".")[1]] if "." in name else HEIGHT[ROOT]

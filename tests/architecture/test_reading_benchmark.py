@@ -99,6 +99,7 @@ def _expected(truth: Any) -> list[tuple[tuple[str, ...], float | None]]:
     ]
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(frame=_frames(), soils=st.sampled_from([*ALONE, *MIXED]), seed=st.integers(0, 2**32))
 def test_what_is_soiled_can_be_undone(frame: pd.DataFrame, soils: tuple[str, ...], seed: int) -> None:

@@ -19,6 +19,7 @@ def mentions(tree: ast.Module) -> list[str]:
     return [text for text in texts if "recombine.lab" in text or "rc.lab" in text]
 
 
+@pytest.mark.slow
 def test_nothing_outside_imports_the_lab() -> None:
     """Imports for types count: whoever needs a type of the laboratory stands on the wrong side."""
     found = {
@@ -29,6 +30,7 @@ def test_nothing_outside_imports_the_lab() -> None:
     assert {name: targets for name, targets in found.items() if targets} == {}
 
 
+@pytest.mark.slow
 def test_only_two_tables_name_the_lab() -> None:
     named = {name for name in OUTSIDE if mentions(measures.tree(name))}
     assert named == {"recombine.cli.commands"}

@@ -57,6 +57,7 @@ def test_json_is_all_there_is_on_standard_output(run, table, tmp_path):
     assert "verdicts written to" in err
 
 
+@pytest.mark.slow
 @pytest.mark.trains
 def test_a_network_is_trained_unless_theory_is_asked_for(run, tmp_path):
     cells = np.indices((7, 6)).reshape(2, -1).T[:-1]
@@ -256,6 +257,7 @@ COUNTS = "sex,class,survived,n\n" + "".join(
 )
 
 
+@pytest.mark.slow
 def test_how_weights_were_read_is_said_and_can_be_changed(run, tmp_path):
     path, page = tmp_path / "counts.csv", tmp_path / "page.html"
     path.write_text(COUNTS)
@@ -398,6 +400,7 @@ def unwilling(**_: object) -> None:
     raise PermissionError(13, "Permission denied")
 
 
+@pytest.mark.slow
 def test_a_product_of_10_to_the_12_is_audited(run, tmp_path):
     path = tmp_path / "t.csv"
     names = list("abcdef")
@@ -462,6 +465,7 @@ def plants(tmp_path):
 PLANTS = ["--factors", "plant,treatment,dose", "--outcome", "y"]
 
 
+@pytest.mark.slow
 def test_nesting_is_noticed_said_or_denied(run, plants):
     def cells(*options: str) -> tuple[int, list[str]]:
         record = json.loads(run("audit", plants, *PLANTS, "--json", *options)[1])
@@ -475,6 +479,7 @@ def test_nesting_is_noticed_said_or_denied(run, plants):
     assert run("audit", plants, *PLANTS, "--fail-on", "RC108")[0] == 1
 
 
+@pytest.mark.slow
 def test_possible_cells_come_from_a_file(run, plants, tmp_path):
     path = tmp_path / "possible.csv"
     path.write_text("plant,treatment,dose\np0,chilled,\n")
@@ -493,6 +498,7 @@ def test_wrong_nesting_is_refused(run, plants):
     refused(run("audit", plants, *PLANTS, "--nested", "dose/plant"), "dose does not lie inside plant")
 
 
+@pytest.mark.slow
 def test_no_impossible_cell_is_proposed_and_enough_is_said(run, plants):
     record = json.loads(run("audit", plants, *PLANTS, "--json", "--plan", "20")[1])
     cells = [item["cell"] for item in record["plan"]["cells"]]
@@ -506,6 +512,7 @@ def test_no_impossible_cell_is_proposed_and_enough_is_said(run, plants):
     assert record["plan"]["text"] == "You have enough combinations: every one was seen."
 
 
+@pytest.mark.slow
 def test_an_impossible_cell_is_explained(run, plants):
     out = run("audit", plants, *PLANTS, "--explain", "p0,warm,d1")[1]
     assert out.startswith("p0 · warm · d1: cannot exist: plant lies inside treatment, and p0 is inside chilled. ")
@@ -530,6 +537,7 @@ def test_the_readme_shows_what_the_demo_prints(run, tmp_path):
         assert " ".join(piece.split()) in told
 
 
+@pytest.mark.slow
 def test_sequences_and_sets_are_read_as_in_python(run, tmp_path):
     path = tmp_path / "variants.csv"
     path.write_text("x,genes,y\nACA,A|B,1\nACT,B|nt,2\nGCA,A|nt,3\nGCT,nt|nt,4\nTCA,A|C,5\n", encoding="utf-8")
@@ -555,6 +563,7 @@ def doses(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_ordered_and_numeric_factors_tell_values_between_seen_ones(run, doses, tmp_path):
     targets = tmp_path / "asked.csv"
     targets.write_text("plant,dose,year\na,25,2.5\nb,80,3\n", encoding="utf-8")
@@ -608,6 +617,7 @@ def test_a_finding_that_concerns_nothing_of_importance_does_not_fail(run, table,
     assert run("audit", table, *FACTORS, "--fail-on", "RC101", "--importance", seen)[0] == 0
 
 
+@pytest.mark.slow
 def test_bad_importance_is_refused_in_one_line(run, table, tmp_path):
     refused(run("audit", table, *FACTORS, "--importance", "mas"), "neither a column of table.csv nor a file", "'mass'")
     for text, words in {

@@ -155,6 +155,7 @@ def predicted(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_scores_have_baselines_too(run, predicted, tmp_path):
     options = ["--factors", "site,dose", "--outcome", "y", "--split", "part=train", "--structure", "add"]
     frame = pd.read_csv(predicted)

@@ -34,6 +34,7 @@ def test_guesses_are_saved_and_marked(run: Run, folder: Path) -> None:
     assert "design.toml exists" in err
 
 
+@pytest.mark.slow
 def test_nesting_that_was_inferred_is_a_remark(run: Run, folder: Path) -> None:
     arms = ["chilled"] * 4 + ["warm"] * 4
     rows = [f"p{plant},{arm},{dose},{plant * dose % 7}" for plant, arm in enumerate(arms) for dose in range(5)]
@@ -122,6 +123,7 @@ def test_the_split_of_a_design_is_what_is_checked(run: Run, folder: Path) -> Non
     assert json.loads(out)["training rows"] == 1
 
 
+@pytest.mark.slow
 def test_score_and_split_guess_the_factors_as_the_audit_does(run: Run, folder: Path) -> None:
     rows = [
         f"{a},{b},{a}.{a}{b}1,{b}.{a}{b}7,{'test' if (a + b) % 4 == 0 else 'train'}" for a in range(6) for b in range(6)
@@ -142,6 +144,7 @@ def test_score_and_split_guess_the_factors_as_the_audit_does(run: Run, folder: P
         assert json.loads(run(*words, "--json")[1])["table"]["factors"] == ["drug", "line"]
 
 
+@pytest.mark.slow
 def test_the_help_of_a_design_names_the_section_of_a_project(run: Run) -> None:
     for command in ("audit", "score", "split", "explore", "probe"):
         assert "tool.recombine" in run(command, "--help")[1]

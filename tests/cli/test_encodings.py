@@ -35,6 +35,7 @@ def audited(encoding: str, folder: Path, *arguments: str) -> subprocess.Complete
     return called(encoding, folder, "audit", "tä ble.csv", "--factors", "größe,b", "--outcome", "y", *arguments)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_no_sign_and_no_name_is_lost(encoding: str, folder: Path) -> None:
     done = audited(encoding, folder, "--html", "re port.html", "--full")
@@ -47,6 +48,7 @@ def test_no_sign_and_no_name_is_lost(encoding: str, folder: Path) -> None:
     assert "größe" in (folder / "re port.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_names_of_files_in_a_locale_that_has_no_such_letters(folder: Path) -> None:
     (folder / "日.csv").write_text("a,b\n1,ü\n2,ü\n1,日\n", encoding="utf-8")
     ways: list[dict[str, str]] = [{}, {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}]
@@ -56,6 +58,7 @@ def test_names_of_files_in_a_locale_that_has_no_such_letters(folder: Path) -> No
     assert json.loads(plain.stdout)["levels"] == {"a": ["1", "2"], "b": ["ü", "日"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ENCODINGS[1:])
 def test_json_is_read_as_utf8_whatever_it_was_written_in(encoding: str, folder: Path) -> None:
     done = audited(encoding, folder, "--json")
@@ -67,6 +70,7 @@ def test_json_is_read_as_utf8_whatever_it_was_written_in(encoding: str, folder: 
     assert (same.returncode, same.stderr) == (0, b"")
 
 
+@pytest.mark.slow
 def test_errors_keep_names_apart_too(folder: Path) -> None:
     done = audited("ascii", folder, "--explain", "zz,ü")
     assert done.returncode == 2
@@ -75,6 +79,7 @@ def test_errors_keep_names_apart_too(folder: Path) -> None:
     assert "\\ud83d\\ude00" in line
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [("audit", "--help"), ("--help",)])
 def test_help_and_lists_in_ascii(arguments: tuple[str, ...], folder: Path) -> None:
     done = called("ascii", folder, *arguments)
@@ -83,6 +88,7 @@ def test_help_and_lists_in_ascii(arguments: tuple[str, ...], folder: Path) -> No
     assert len(done.stdout.decode("ascii")) > 100
 
 
+@pytest.mark.slow
 def test_a_home_that_cannot_be_written_to_is_no_news(folder: Path) -> None:
     done = audited("utf-8", folder, "--html", "r.html")
     assert done.returncode == 0

@@ -37,6 +37,7 @@ def screen(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_standard_models_and_an_own_one(run: Run, screen: Path, tmp_path: Path) -> None:
     own, page = screen.parent / "own.py", tmp_path / "report.html"
     models = f"ridge,forest,{own}:half"
@@ -92,6 +93,7 @@ def slow(X, y, asked):
 '''
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGKILL])
 def test_a_run_that_is_stopped_goes_on_where_it_was(
     run: Run, screen: Path, tmp_path: Path, stop: signal.Signals
@@ -121,6 +123,7 @@ def test_a_run_that_is_stopped_goes_on_where_it_was(
     assert json.loads(text)["models"] == json.loads(fresh)["models"]
 
 
+@pytest.mark.slow
 def test_a_model_that_fails_is_said_to_and_the_others_are_examined(run: Run, screen: Path, tmp_path: Path) -> None:
     (tmp_path / "bad.py").write_text("def bad(X, y, asked):\n    raise MemoryError('no room')\n")
     options = ["--factors", "drug,line", "--outcome", "y", "--model", f"ridge,{tmp_path / 'bad.py'}:bad"]

@@ -134,6 +134,7 @@ def traded(link: str) -> dict[str, str]:
     return {"cookie": cookie, "x-recombine-key": re.findall(r'"([\w-]{43})"', text)[0]}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent as a signal")
 def test_a_table_is_served_until_ctrl_c(table) -> None:
     pytest.importorskip("starlette")
@@ -209,6 +210,7 @@ print(json.dumps([words, errors]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can act as another user")
 def test_another_user_finds_neither_the_link_nor_its_file(table, tmp_path) -> None:
     pytest.importorskip("starlette")

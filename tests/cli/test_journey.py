@@ -82,6 +82,7 @@ def symmetric() -> tuple[pd.DataFrame, list[str]]:
 TABLES = [sequences, sets, nested, ordered, listed, symmetric]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.__name__)
 def test_a_table_that_is_described_once_is_read_alike_by_every_command(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, table: Callable[[], tuple[pd.DataFrame, list[str]]]
@@ -135,6 +136,7 @@ def test_a_split_of_a_table_on_scales_is_what_it_says(tmp_path: Path, monkeypatc
         split_table(frame, "unseen level of dose:0.1", spec)
 
 
+@pytest.mark.slow
 def test_a_model_that_adds_on_a_scale_has_no_cause_but_noise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     frame, _ = ordered()

@@ -76,6 +76,7 @@ def subprocess_run(*arguments: object, **options: object) -> subprocess.Complete
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **options)
 
 
+@pytest.mark.slow
 def test_exit_codes_and_streams_of_a_real_process(table):
     fine = subprocess_run("audit", table, *FACTORS, "--json")
     assert (fine.returncode, fine.stderr) == (0, "")
@@ -85,6 +86,7 @@ def test_exit_codes_and_streams_of_a_real_process(table):
     assert re.fullmatch(r"recombine: [^\n]+\n", bad.stderr)
 
 
+@pytest.mark.slow
 def test_a_backend_of_another_environment_is_no_matter(table, tmp_path):
     """A notebook hands its own backend on to commands that it starts."""
     known = {**os.environ, "MPLBACKEND": "module://nobody.has.this"}
@@ -102,6 +104,7 @@ def test_models_are_compared_by_a_process_of_its_own(tmp_path):
     assert "forest" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_reader_who_stops_early_stops_nothing_else(table, tmp_path):
     verdicts = tmp_path / "verdicts.csv"
     inner = f"{sys.executable} -m recombine audit {table} --factors colour,shape"
@@ -111,6 +114,7 @@ def test_a_reader_who_stops_early_stops_nothing_else(table, tmp_path):
     assert verdicts.exists()
 
 
+@pytest.mark.slow
 def test_colours_go_to_terminals_that_want_them_only(table):
     pty = pytest.importorskip("pty")
 
@@ -137,6 +141,7 @@ def test_colours_go_to_terminals_that_want_them_only(table):
     assert not coloured.search(watched({**environment, "NO_COLOR": "1"}))
 
 
+@pytest.mark.slow
 def test_the_package_runs_as_a_module() -> None:
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -202,6 +207,7 @@ def test_too_little_memory_is_not_called_a_defect(run, table, monkeypatch):
 EVIL = ["\x1b]0;PWNED\x07", "\x9b31m", "\u202e", "\r", "\x7f", "\u2066"]
 
 
+@pytest.mark.slow
 def test_data_never_command_a_terminal(run, tmp_path):
     path = tmp_path / "evil.csv"
     rows = [f'"{mark}x{place}",u' for place, mark in enumerate(EVIL)]
@@ -241,6 +247,7 @@ def test_an_interrupted_query_is_a_stop_and_no_defect(run, monkeypatch, tmp_path
     assert (code, err) == (130, "recombine: stopped\n")
 
 
+@pytest.mark.slow
 def test_ctrl_c_waits_until_the_engine_is_loaded(table):
     """In the middle of it DuckDB would leave a process that ends in a segmentation fault."""
     script = (

@@ -31,6 +31,7 @@ def printed(page: Path) -> str:
     return html.unescape(re.search(r"<dt>Command</dt><dd><code>(.*?)</code>", page.read_text(), re.DOTALL)[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_the_command_of_a_report_gives_the_same_report(run, tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
@@ -46,6 +47,7 @@ def test_the_command_of_a_report_gives_the_same_report(run, tmp_path, monkeypatc
     assert printed(tmp_path / "a report.html") == command
 
 
+@pytest.mark.slow
 def test_a_shell_takes_the_command_as_it_is_printed(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write(tmp_path / NAMES[3])

@@ -235,6 +235,7 @@ def repeated(folder: Path, last: str, noise: float) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_the_schema_is_fresh_and_a_schema():
     build = runpy.run_path(str(Path(__file__).parents[2] / "tools" / "build_schema.py"))
     assert FILE.read_text(encoding="utf-8") == build["schema"](), "run python tools/build_schema.py"
@@ -247,6 +248,7 @@ def test_the_schema_is_printed(run):
     assert json.loads(out) == ALL
 
 
+@pytest.mark.slow
 def test_every_document_is_of_one_kind_and_one_number(documents):
     whole = Draft202012Validator(ALL)
     for name, document in documents.items():
@@ -334,6 +336,7 @@ def mistype(inner: dict[str, Any], key: str) -> None:
     inner[key] = [{}] if not isinstance(inner[key], list) else "text"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [rename, mistype])
 def test_a_renamed_key_and_a_value_of_another_type_are_refused(documents, change):
     tried = set()

@@ -36,6 +36,7 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_the_command_says_why_models_missed(run: Run, table: Path) -> None:
     code, out, err = run("score", table, *OPTIONS, "--prediction", "half,exact", "--full")
     assert (code, err) == (0, "")
@@ -111,6 +112,7 @@ def rounded(record: Any) -> Any:
     return float(f"{record:.10g}") if isinstance(record, float) else record
 
 
+@pytest.mark.slow
 def test_training_rows_in_a_table_of_their_own(run: Run, table: Path, tmp_path: Path) -> None:
     frame = pd.read_csv(table, dtype={"site": str, "dose": str, "line": str})
     for part in ("train", "test"):
@@ -123,6 +125,7 @@ def test_training_rows_in_a_table_of_their_own(run: Run, table: Path, tmp_path: 
     assert rounded(json.loads(out)["models"]) == rounded(json.loads(whole)["models"])
 
 
+@pytest.mark.slow
 def test_a_page_is_written_beside_the_words(run: Run, table: Path, tmp_path: Path) -> None:
     page = tmp_path / "score.html"
     code, out, err = run("score", table, *OPTIONS, "--prediction", "half", "--html", page)
@@ -134,6 +137,7 @@ def test_a_page_is_written_beside_the_words(run: Run, table: Path, tmp_path: Pat
     assert (code, err) == (2, f"recombine: {table} is the table itself; choose another name for the output\n")
 
 
+@pytest.mark.slow
 def test_classes_from_text_and_from_numbers(run: Run, table: Path, tmp_path: Path) -> None:
     frame = pd.read_csv(table)
     frame["grade"] = pd.cut(frame.y, 3, labels=[10, 20, 30]).astype(int)

@@ -29,6 +29,7 @@ OPTIONS = ["--factors", "drug,line,dose"]
 MIX = "determined:0.2,disconnected:0.1"
 
 
+@pytest.mark.slow
 def test_a_split_is_made_written_and_found_again(run: Run, table: Path, tmp_path: Path) -> None:
     out = tmp_path / "parts.csv"
     code, text, err = run("split", table, *OPTIONS, "--test", MIX, "--stratify", "y", "--out", out)
@@ -49,6 +50,7 @@ def test_a_split_is_made_written_and_found_again(run: Run, table: Path, tmp_path
     assert record["leaks"] == []
 
 
+@pytest.mark.slow
 def test_the_same_seed_is_the_same_split(run: Run, table: Path, tmp_path: Path) -> None:
     texts = []
     for place, seed in enumerate((3, 3, 4)):
@@ -69,6 +71,7 @@ def test_json_says_what_was_asked_and_got(run: Run, table: Path) -> None:
     assert sum(row["rows"] for row in parts.values()) + record["training rows"] + record["unused rows"] == 600
 
 
+@pytest.mark.slow
 def test_levels_are_hidden_of_the_factor_that_is_named(run: Run, table: Path, tmp_path: Path) -> None:
     for factor in ("drug", "line"):
         out = tmp_path / f"{factor}.csv"

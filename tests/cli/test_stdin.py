@@ -99,6 +99,7 @@ def test_an_empty_pipe_is_told_in_one_line_with_its_cure(piped, data):
     )
 
 
+@pytest.mark.slow
 def test_a_terminal_is_refused_and_never_waited_for():
     pty = pytest.importorskip("pty")
     parent, child = pty.openpty()
@@ -129,6 +130,7 @@ def test_what_a_pipe_holds_is_told_by_its_beginning():
     assert ending_of(b'"{a}",b') == ending_of(b"PAR1,b\n1,2") == ".csv"
 
 
+@pytest.mark.slow
 def test_nothing_is_left_behind_by_a_pipe_not_even_after_ctrl_c(table, tmp_path):
     known = {**os.environ, "TMPDIR": str(tmp_path)}
     done = subprocess.run([*COMMAND, "audit", "-", *FACTORS], input=table.read_bytes(), env=known, capture_output=True)

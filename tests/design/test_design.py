@@ -101,6 +101,7 @@ def level_of(label: str, typed: bool) -> object:
     return re.sub(r"[ T]00:00:00(\.0+)?$", "", label) if label[:2] == "20" else label.capitalize()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_every_engine_gives_the_same_design(engine: str, tmp_path: Path) -> None:
     frame = measured()
@@ -142,6 +143,7 @@ def test_the_design_is_what_pandas_counts() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["polars lazy", "duckdb", "dask", "csv", "parquet"])
 def test_only_cells_come_back(engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     frame = measured(5_000)

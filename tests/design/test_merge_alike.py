@@ -33,6 +33,7 @@ def test_five_spellings_of_two_doses_are_two_levels() -> None:
     assert "RC107" not in [finding.code for finding in merged.findings]
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.sampled_from([*SPELLINGS, "other"]), st.integers(0, 3), st.integers(0, 2)), min_size=8))
 def test_merging_is_cleaning_the_table_by_hand(rows: list[tuple[str, int, int]]) -> None:
     clean = pd.DataFrame(rows, columns=["a", "way", "b"]).astype({"b": str})

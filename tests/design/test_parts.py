@@ -40,6 +40,7 @@ def test_positions_are_factors_and_constant_ones_are_left_out() -> None:
     assert "left out as the same in every row: position 2" in design.reading.notes[0].numbers["remarks"]
 
 
+@pytest.mark.slow
 @given(st.lists(st.text("ACGT", min_size=4, max_size=4), min_size=6, max_size=30), st.integers(0, 99))
 def test_a_sequence_is_its_positions(texts: list[str], seed: int) -> None:
     frame = pd.DataFrame({"x": texts, "y": np.random.default_rng(seed).normal(size=len(texts))})

@@ -322,6 +322,7 @@ def test_several_threads_get_the_same_answers() -> None:
         assert list(pool.map(lambda ask: ask(), questions * 3)) == one_by_one * 3
 
 
+@pytest.mark.slow
 def test_a_curved_structure_answers_for_every_verdict() -> None:
     cells = every_cell((8, 7))
     kept = np.array([cell for place, cell in enumerate(cells.tolist()) if place % 5])

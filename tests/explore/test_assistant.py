@@ -56,6 +56,7 @@ def text(result: Any) -> str:
     return "\n".join(block.text for block in result.content)
 
 
+@pytest.mark.slow
 @pytest.mark.trains
 @pytest.mark.filterwarnings("default")
 def test_a_client_over_stdio_gets_what_the_package_answers(folder: Path) -> None:
@@ -137,6 +138,7 @@ def test_a_table_that_changed_is_read_again(folder: Path) -> None:
     assert asked.predict("small.csv", {"a": "s", "b": "q"})["measured"] == 7
 
 
+@pytest.mark.slow
 def test_a_model_is_scored_as_by_the_package(folder: Path) -> None:
     cells = np.indices((6, 6)).reshape(2, -1).T
     rows = [f"{a},{b},{a + 2 * b},{a + b + 2.5},{'train' if (a + b) % 3 else 'test'}" for a, b in cells.tolist()]

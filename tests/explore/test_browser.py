@@ -85,6 +85,7 @@ def move_to(page: Any, row: int, column: int) -> None:
         page.keyboard.press(key)
 
 
+@pytest.mark.slow
 def test_the_first_screen_shows_verdicts(open_page: Open) -> None:
     page = open_page()
     assert legend(page) == ISLANDS
@@ -92,6 +93,7 @@ def test_the_first_screen_shows_verdicts(open_page: Open) -> None:
     assert int(page.evaluate("document.documentElement.dataset.firstVerdict")) > 0
 
 
+@pytest.mark.slow
 def test_a_bridge_is_painted_by_keys_and_read_out(open_page: Open) -> None:
     page = open_page()
     move_to(page, 2, 7)
@@ -105,6 +107,7 @@ def test_a_bridge_is_painted_by_keys_and_read_out(open_page: Open) -> None:
     waits_for(page, "determined 64")
 
 
+@pytest.mark.slow
 def test_the_brush_paints_a_line_and_one_undo_takes_it_back(open_page: Open) -> None:
     page = open_page("s=9x9&m=&k=ntk3")
     box = page.locator("#seen").bounding_box()
@@ -117,6 +120,7 @@ def test_the_brush_paints_a_line_and_one_undo_takes_it_back(open_page: Open) -> 
     waits_for(page, "seen 0")
 
 
+@pytest.mark.slow
 def test_pointing_at_a_determined_cell_says_why(open_page: Open) -> None:
     page = open_page("s=2x2&m=0.3&t=adding&k=ntk3")
     box = page.locator("#follows").bounding_box()
@@ -125,6 +129,7 @@ def test_pointing_at_a_determined_cell_says_why(open_page: Open) -> None:
     assert "a 2, b 2: determined" in page.inner_text("#say")
 
 
+@pytest.mark.slow
 def test_a_scene_is_its_link(open_page: Open) -> None:
     page = open_page()
     move_to(page, 1, 5)
@@ -137,6 +142,7 @@ def test_a_scene_is_its_link(open_page: Open) -> None:
     assert other.input_value("#formula") == "a * b"
 
 
+@pytest.mark.slow
 def test_a_bad_formula_is_explained_and_a_bad_link_refused(open_page: Open) -> None:
     page = open_page("s=9x9&k=cnn3")
     page.wait_for_selector("#toast.on")
@@ -153,6 +159,7 @@ def test_a_bad_formula_is_explained_and_a_bad_link_refused(open_page: Open) -> N
     page.wait_for_function("() => document.querySelector('#formulasay').textContent === ''")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("link", ["p=nonsense&m=zzz", "p=own&n=5000.5000", "s=9x9&t=formula&y=a+%2B"])
 def test_a_broken_link_is_told_and_replaced(open_page: Open, link: str) -> None:
     page = open_page(link)
@@ -168,6 +175,7 @@ def test_a_broken_link_is_told_and_replaced(open_page: Open, link: str) -> None:
     assert other.locator("#toast.on").count() == 1, "it stays until the reader does something"
 
 
+@pytest.mark.slow
 def test_going_to_the_grid_is_no_broken_link(open_page: Open) -> None:
     page = open_page("p=barley")
     page.evaluate("document.querySelector('.skip').click()")
@@ -175,6 +183,7 @@ def test_going_to_the_grid_is_no_broken_link(open_page: Open) -> None:
     assert page.inner_text("#toast") == ""
 
 
+@pytest.mark.slow
 def test_numbers_say_what_they_rest_on(open_page: Open) -> None:
     page = open_page("p=barley&o=2")
     assert "adding pairs by" in page.inner_text("#netfoot")
@@ -184,6 +193,7 @@ def test_numbers_say_what_they_rest_on(open_page: Open) -> None:
     assert "determined, 6 of 57" in page.inner_text("#errors")
 
 
+@pytest.mark.slow
 def test_own_data_with_hostile_names(open_page: Open, tmp_path: Path) -> None:
     path = tmp_path / "own.csv"
     path.write_text('kind,"<b>site</b>",y\n"<img src=x onerror=window.hacked=1>",p,1.5\nb,p,2.5\nb,q,4.5\n')
@@ -198,6 +208,7 @@ def test_own_data_with_hostile_names(open_page: Open, tmp_path: Path) -> None:
     assert page.locator("#say b, #say img").filter(has_text="site").count() == 0
 
 
+@pytest.mark.slow
 def test_what_to_collect_is_painted_by_a_click(open_page: Open) -> None:
     page = open_page()
     page.click("#collect")
@@ -205,6 +216,7 @@ def test_what_to_collect_is_painted_by_a_click(open_page: Open) -> None:
     waits_for(page, "determined 64")
 
 
+@pytest.mark.slow
 def test_the_tour_goes_on_when_its_task_is_done(open_page: Open) -> None:
     page = open_page()
     page.click("#tour")
@@ -215,6 +227,7 @@ def test_the_tour_goes_on_when_its_task_is_done(open_page: Open) -> None:
     assert "2 of 5" in page.inner_text("#guide")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [1, 5])
 def test_a_preset_leaves_the_tour(open_page: Open, step: int) -> None:
     page = open_page()
@@ -228,6 +241,7 @@ def test_a_preset_leaves_the_tour(open_page: Open, step: int) -> None:
         assert page.is_visible("h1"), preset
 
 
+@pytest.mark.slow
 def test_a_link_or_a_table_leaves_the_tour(open_page: Open) -> None:
     page = open_page()
     page.click("#tour")
@@ -240,6 +254,7 @@ def test_a_link_or_a_table_leaves_the_tour(open_page: Open) -> None:
     page.wait_for_selector("#guide", state="hidden")
 
 
+@pytest.mark.slow
 def test_what_was_read_out_goes_with_its_grid(open_page: Open) -> None:
     page = open_page()
     move_to(page, 1, 5)
@@ -263,6 +278,7 @@ def drop(page: Any, text: str, name: str = "own.csv") -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_dropped_file_opens(open_page: Open) -> None:
     page = open_page()
     drop(page, "kind,site,y\na,p,1.5\nb,p,2.5\nb,q,4.5\n")
@@ -270,6 +286,7 @@ def test_a_dropped_file_opens(open_page: Open) -> None:
     waits_for(page, "determined 1")
 
 
+@pytest.mark.slow
 def test_a_parquet_file_opens(open_page: Open, tmp_path: Path) -> None:
     frame = pd.DataFrame({"kind": list("abba"), "site": ["p", "p", "q", None], "y": [1.5, 2.0, 4.0, 9.0]})
     frame["notes"] = [[1], [2], [3], [4]]  # no levels: it is not asked about
@@ -287,6 +304,7 @@ def test_a_parquet_file_opens(open_page: Open, tmp_path: Path) -> None:
     page.wait_for_function("() => document.querySelector('#say').textContent.includes('= 3.5')")
 
 
+@pytest.mark.slow
 def test_a_workbook_opens_at_the_first_sheet_with_a_table(open_page: Open, tmp_path: Path) -> None:
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()
@@ -312,6 +330,7 @@ def test_a_workbook_opens_at_the_first_sheet_with_a_table(open_page: Open, tmp_p
     waits_for(page, "determined 1")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("outcome", [lambda row: row / 8, lambda row: row])
 def test_a_small_table_is_shown_as_the_audit_has_it(open_page: Open, outcome: Callable[[int], float]) -> None:
     page = open_page()
@@ -323,6 +342,7 @@ def test_a_small_table_is_shown_as_the_audit_has_it(open_page: Open, outcome: Ca
     waits_for(page, "determined 7")
 
 
+@pytest.mark.slow
 def test_a_file_that_cannot_be_read_is_explained_in_the_dialog(open_page: Open, tmp_path: Path) -> None:
     (tmp_path / "empty.csv").write_bytes(b"")
     (tmp_path / "junk.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
@@ -353,6 +373,7 @@ Total;;325,8;
 """
 
 
+@pytest.mark.slow
 def test_a_messy_table_says_how_it_was_read_and_keeps_that_beside_the_grid(open_page: Open) -> None:
     page = open_page()
     drop(page, MESSY)
@@ -374,6 +395,7 @@ def test_a_messy_table_says_how_it_was_read_and_keeps_that_beside_the_grid(open_
     page.wait_for_selector("#reading", state="visible")
 
 
+@pytest.mark.slow
 def test_under_half_of_the_rows_need_a_tick(open_page: Open) -> None:
     page = open_page()
     drop(
@@ -389,6 +411,7 @@ def test_under_half_of_the_rows_need_a_tick(open_page: Open) -> None:
     assert "3 of 12 rows are used: 9 have no gain" in page.inner_text("#reading summary")
 
 
+@pytest.mark.slow
 def test_columns_that_are_levels_can_be_named(open_page: Open) -> None:
     page = open_page()
     drop(page, "drug,10 uM,20 uM,50 uM\na,1.5,2.5,3.5\nb,2.5,3.5,\nc,4.5,,7.25\n")
@@ -405,6 +428,7 @@ def test_columns_that_are_levels_can_be_named(open_page: Open) -> None:
     waits_for(page, "determined 2")
 
 
+@pytest.mark.slow
 def test_too_many_levels_are_told_beside_their_box(open_page: Open) -> None:
     page = open_page()
     drop(page, "\n".join(["plate,kind,y", *(f"p{row},{row % 3},{row / 8}" for row in range(150))]))
@@ -437,6 +461,7 @@ def blocks(path: Path) -> np.ndarray:
     return image[: rows * SIDE, : columns * SIDE].reshape(rows, SIDE, columns, SIDE, 3).mean(axis=(1, 3))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 400])
 def test_it_looks_as_it_did(open_page: Open, tmp_path: Path, scheme: str, width: int) -> None:
@@ -470,6 +495,7 @@ window.model = {
 """
 
 
+@pytest.mark.slow
 def test_in_a_notebook_the_frame_and_python_tell_each_other(browser: Any) -> None:
     shown = pytest.importorskip("recombine.explore.notebook", reason="needs anywidget")
     grid = rc.Design.from_cells([[0, 0], [0, 1], [1, 0], [39, 39]])  # too large for its values to be in a link
@@ -517,6 +543,7 @@ ASTRAY = """() => {
 }"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("touch", [False, True])
 @pytest.mark.parametrize("width", [1280, 1024, 760, 400])
 def test_nothing_is_cut_off_or_lies_over_something_else(open_page: Open, width: int, touch: bool) -> None:
@@ -530,6 +557,7 @@ def test_nothing_is_cut_off_or_lies_over_something_else(open_page: Open, width: 
             assert page.evaluate(ASTRAY) == [], (scene, scheme)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [760, 400])
 def test_a_finger_finds_what_it_presses(open_page: Open, width: int) -> None:
     page = open_page("p=barley&o=2", width=width, has_touch=True, is_mobile=True)
@@ -556,6 +584,7 @@ def swipe(page: Any, start: tuple[float, float], end: tuple[float, float]) -> No
     page.wait_for_timeout(300)
 
 
+@pytest.mark.slow
 def test_a_finger_scrolls_over_the_grid_and_a_tap_paints_one_cell(open_page: Open) -> None:
     page = open_page(width=400, has_touch=True, is_mobile=True)
     box = page.locator("#seen").bounding_box()
@@ -580,6 +609,7 @@ def test_a_finger_scrolls_over_the_grid_and_a_tap_paints_one_cell(open_page: Ope
     waits_for(page, "seen 16")
 
 
+@pytest.mark.slow
 def test_networks_are_named_by_what_they_are(open_page: Open) -> None:
     page = open_page()
     assert page.inner_text("#ntk").split() == ["all", "layers", "learn", "NTK"]
@@ -593,6 +623,7 @@ def painted_on(page: Any, side: int) -> np.ndarray:
     return painted(page.evaluate("location.hash.slice(1)"), (side, side))
 
 
+@pytest.mark.slow
 def test_a_puzzle_is_played_and_its_result_is_in_the_link(open_page: Open) -> None:
     page = open_page()
     page.click("#puzzle")

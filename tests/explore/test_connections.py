@@ -118,6 +118,7 @@ def test_limits_are_those_of_the_documents() -> None:
     assert f"{MAX_WAITING_SECONDS:.0f} seconds" in text
 
 
+@pytest.mark.slow
 def test_300_unfinished_requests_under_256_files_keep_nobody_out(stderr: IO[str]) -> None:
     """Their time is not up, so it is the limit of connections that makes room."""
     with serving(stderr) as port, ExitStack() as stack:
@@ -133,6 +134,7 @@ def test_300_unfinished_requests_under_256_files_keep_nobody_out(stderr: IO[str]
         assert lines_of(stderr) == []
 
 
+@pytest.mark.slow
 def test_answers_that_are_worked_on_do_not_give_way(hasty: tuple[int, IO[str]]) -> None:
     port, _ = hasty
     with ExitStack() as stack:
@@ -162,6 +164,7 @@ def test_no_connection_waits_for_ever(hasty: tuple[int, IO[str]], beginning: byt
         assert lines_of(stderr) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("questions", [1, 2])
 def test_answers_that_are_not_read_are_not_kept(hasty: tuple[int, IO[str]], questions: int) -> None:
     port, _ = hasty
@@ -176,6 +179,7 @@ def test_answers_that_are_not_read_are_not_kept(hasty: tuple[int, IO[str]], ques
         assert asked(port, "/large") == b"x" * 10_000_000
 
 
+@pytest.mark.slow
 def test_running_out_of_files_is_one_line_and_passes(stderr: IO[str]) -> None:
     with serving(stderr, files=40, seconds=0.5) as port, ExitStack() as stack:
         half_open(stack, port, 60)
@@ -185,6 +189,7 @@ def test_running_out_of_files_is_one_line_and_passes(stderr: IO[str]) -> None:
         assert lines_of(stderr) == [OUT_OF_FILES]
 
 
+@pytest.mark.slow
 def test_an_answer_under_way_goes_out_when_the_program_is_ended(stderr: IO[str]) -> None:
     with ExitStack() as stack:
         with serving(stderr, seconds=0.1) as port:

@@ -42,6 +42,7 @@ def test_the_module_carries_the_page() -> None:
     assert "https://" not in module
 
 
+@pytest.mark.slow
 def test_without_anywidget_the_extra_is_named() -> None:
     code = (
         "import sys; sys.modules['anywidget'] = None\n"

@@ -136,6 +136,7 @@ def goes_to(page: Any, factor: str, name: str) -> None:
     box.press("Enter")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 760, 400])
 def test_three_factors_open_at_what_is_unseen_and_fit(open_page: Open, grasps: str, width: int) -> None:
     page = open_page(grasps, width=width)
@@ -150,6 +151,7 @@ def test_three_factors_open_at_what_is_unseen_and_fit(open_page: Open, grasps: s
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.slow
 def test_a_cell_is_asked_about_by_pointer_and_keys(open_page: Open, small: str) -> None:
     page = open_page(small)
     assert "determined 3" in page.inner_text(".tally").replace("\n", " ")
@@ -167,6 +169,7 @@ def test_a_cell_is_asked_about_by_pointer_and_keys(open_page: Open, small: str) 
     assert page.locator(".served b").filter(has_text="kind").count() == 0
 
 
+@pytest.mark.slow
 def test_a_term_of_the_certificate_can_be_followed(open_page: Open, small: str) -> None:
     page = open_page(small)
     goes_to(page, "<b>kind</b>", "plain")
@@ -176,6 +179,7 @@ def test_a_term_of_the_certificate_can_be_followed(open_page: Open, small: str) 
     says(page, "There is training data for this combination.")
 
 
+@pytest.mark.slow
 def test_a_small_table_is_painted_on(open_page: Open, small: str) -> None:
     page = open_page(small)
     page.click("text=Paint")
@@ -189,6 +193,7 @@ def test_a_small_table_is_painted_on(open_page: Open, small: str) -> None:
     assert "15" in page.inner_text(".tally")
 
 
+@pytest.mark.slow
 def test_a_large_map_is_seen_through_windows(open_page: Open, large: str) -> None:
     page = open_page(large)
     assert "Painting is off: user has 600 levels, the page shows 100." in page.inner_text(".told")
@@ -208,6 +213,7 @@ def test_a_large_map_is_seen_through_windows(open_page: Open, large: str) -> Non
     page.wait_for_function("() => !document.querySelector('.reply').textContent.includes('u000')")
 
 
+@pytest.mark.slow
 def test_enter_takes_the_name_in_the_box_and_moves_nothing_else(open_page: Open, sites: str) -> None:
     page = open_page(sites)
     box = page.get_by_label("Level of site", exact=True)
@@ -230,6 +236,7 @@ def test_enter_takes_the_name_in_the_box_and_moves_nothing_else(open_page: Open,
     says(page, "site site 1,")
 
 
+@pytest.mark.slow
 def test_levels_stand_by_name_with_numbers_by_size(open_page: Open, sites: str) -> None:
     page = open_page(sites)
     page.select_option(".sides select >> nth=2", label="by name, numbers by size")
@@ -246,6 +253,7 @@ def test_levels_stand_by_name_with_numbers_by_size(open_page: Open, sites: str) 
     says(page, "plot plot 11:")
 
 
+@pytest.mark.slow
 def test_rows_that_are_means_say_of_how_many_measurements(open_page: Open, sites: str) -> None:
     page = open_page(sites)
     assert "training rows (" in page.inner_text(".told")
@@ -260,6 +268,7 @@ def test_rows_that_are_means_say_of_how_many_measurements(open_page: Open, sites
     assert reply.count("in units of one measurement's") == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("late", ["window", "levels"])
 def test_answers_out_of_turn_do_not_win(open_page: Open, sites: str, late: str) -> None:
     """The answer to the first of two choices comes after that to the second."""
@@ -313,6 +322,7 @@ def seen_of(page: Any) -> str:
     return str(page.evaluate("document.querySelector('#legend').textContent.match(/seen ([0-9,]+)/)[1]"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["small", "sites"])
 def test_what_was_painted_is_in_the_link(open_page: Open, request: pytest.FixtureRequest, table: str) -> None:
     page = open_page(request.getfixturevalue(table))
@@ -344,6 +354,7 @@ def test_what_was_painted_is_in_the_link(open_page: Open, request: pytest.Fixtur
     says(page, ":")
 
 
+@pytest.mark.slow
 def test_paint_is_kept_before_anything_is_painted(open_page: Open, small: str) -> None:
     page = open_page(small)
     page.click("text=Paint")
@@ -353,6 +364,7 @@ def test_paint_is_kept_before_anything_is_painted(open_page: Open, small: str) -
     assert page.is_visible("#seen")
 
 
+@pytest.mark.slow
 def test_the_command_that_repeats_the_run_is_shown(open_page: Open, sites: str, large: str) -> None:
     told = open_page(sites).locator(".told").inner_text()
     assert "--factors site,plot --outcome y --weight n --means" in told
@@ -360,12 +372,14 @@ def test_the_command_that_repeats_the_run_is_shown(open_page: Open, sites: str, 
     assert "--factors user,item,day --outcome y" in open_page(large).locator(".told").inner_text()
 
 
+@pytest.mark.slow
 def test_what_to_collect_is_shown_by_a_press(open_page: Open, large: str) -> None:
     page = open_page(large)
     page.locator(".collect button").first.click()
     says(page, "disconnected")
 
 
+@pytest.mark.slow
 def test_nothing_sticks_out_at_400_pixels(open_page: Open, small: str, large: str) -> None:
     for link in (small, large):
         page = open_page(link, width=400)
@@ -375,6 +389,7 @@ def test_nothing_sticks_out_at_400_pixels(open_page: Open, small: str, large: st
             assert page.evaluate("document.documentElement.scrollWidth") <= 400, scheme
 
 
+@pytest.mark.slow
 def test_the_token_is_gone_once_the_page_is_there(open_page: Open, small: str) -> None:
     page = open_page(f"{small}#at=0.2&sides=1.0")
     says(page, "site s2")
@@ -405,6 +420,7 @@ def test_the_token_is_gone_once_the_page_is_there(open_page: Open, small: str) -
     assert page.url == f"{origin}#at=0.2&sides=1.0"
 
 
+@pytest.mark.slow
 def test_the_link_opens_it_again_in_a_tab_beside_and_in_another_browser(open_page: Open, small: str) -> None:
     page = open_page(small)
     for other in (open_page(small, beside=page), open_page(small), open_page(page.url, beside=page)):
@@ -413,6 +429,7 @@ def test_the_link_opens_it_again_in_a_tab_beside_and_in_another_browser(open_pag
     page.wait_for_selector(".tally")
 
 
+@pytest.mark.slow
 def test_a_browser_with_the_cookie_alone_is_told_what_to_do(browser: Any, open_page: Open, small: str) -> None:
     page = open_page(small)
     context = browser.new_context()
@@ -427,6 +444,7 @@ def test_a_browser_with_the_cookie_alone_is_told_what_to_do(browser: Any, open_p
     context.close()
 
 
+@pytest.mark.slow
 def test_a_browser_that_keeps_nothing_is_told_so(browser: Any, small: str) -> None:
     context = browser.new_context()
     blocked = "Object.defineProperty(window, 'localStorage', { get() { throw new Error('no storage'); } })"
@@ -442,6 +460,7 @@ def test_a_browser_that_keeps_nothing_is_told_so(browser: Any, small: str) -> No
     context.close()
 
 
+@pytest.mark.slow
 def test_the_file_leads_to_the_page_and_history_keeps_nothing_that_opens_it(chromium: Any, tmp_path: Path) -> None:
     """The link that is printed is not opened; what is in the file works once."""
     script, shown = tmp_path / "browser", tmp_path / "shown"
@@ -474,6 +493,7 @@ def test_the_file_leads_to_the_page_and_history_keeps_nothing_that_opens_it(chro
                 urllib.request.urlopen(f"{link.partition('token=')[0]}token={ticket.decode()}", timeout=20)
 
 
+@pytest.mark.slow
 def test_another_site_reads_nothing(browser: Any, small: str, tmp_path: Path) -> None:
     """With the token stolen even: its page can neither frame the link nor read an answer."""
     path = tmp_path / "evil.html"
@@ -489,6 +509,7 @@ def test_another_site_reads_nothing(browser: Any, small: str, tmp_path: Path) ->
     page.close()
 
 
+@pytest.mark.slow
 def test_a_program_at_another_port_gets_the_cookie_but_no_data(open_page: Open, browser: Any, small: str) -> None:
     """Browsers send cookies to all ports of a machine: another user may listen at one of them."""
     heard: list[str] = []

@@ -141,6 +141,7 @@ def test_what_no_file_should_hold_is_told(tmp_path: Path) -> None:
         open_table(tmp_path / "plain.h5ad")
 
 
+@pytest.mark.slow
 def test_a_matrix_is_never_in_memory(tmp_path: Path) -> None:
     """A dense X of 4 GB, most of it never written: one column of it fits in a gigabyte."""
     path = h5ad(tmp_path / "t.h5ad")

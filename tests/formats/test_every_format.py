@@ -45,6 +45,7 @@ def test_a_pipe_is_told_by_its_bytes(run: Run, made: Made, monkeypatch: pytest.M
     assert answer(found, source)["cells"] == answer(wanted, "t.csv")["cells"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["xlsx", "sqlite", "feather", "json"])
 def test_every_command_opens_it(run: Run, tmp_path: Path, form: str) -> None:
     frame = measurements()

@@ -60,6 +60,7 @@ def rows_of_table() -> list[list[object]]:
     return [list(frame.columns), *frame.to_numpy().tolist()]
 
 
+@pytest.mark.slow
 def test_a_formula_without_a_result_is_named_with_its_cell(run: Run, tmp_path: Path) -> None:
     table = rows_of_table()
     table[6][2] = "=C6*2"
@@ -69,6 +70,7 @@ def test_a_formula_without_a_result_is_named_with_its_cell(run: Run, tmp_path: P
     assert run("audit", path, *FACTORS)[0] == 0
 
 
+@pytest.mark.slow
 def test_zeros_that_a_program_stored_without_computing_are_no_results(run: Run, tmp_path: Path) -> None:
     """Programs that only write formulas store 0 for each, and say that all is to be computed when it is opened."""
     table = [[*row[:2], f"=A{line}" if line > 1 else row[2]] for line, row in enumerate(rows_of_table(), 1)]
@@ -83,6 +85,7 @@ def test_zeros_that_a_program_stored_without_computing_are_no_results(run: Run, 
     assert run("audit", path, *FACTORS)[0] == 0
 
 
+@pytest.mark.slow
 def test_a_hidden_sheet_is_read_only_where_it_is_named(run: Run, tmp_path: Path) -> None:
     old = [[*row[:2], 100.0 + row[2]] if line else row for line, row in enumerate(rows_of_table())]  # type: ignore[operator]
     path = workbook(tmp_path / "t.xlsx", Old=old, Data=rows_of_table())
@@ -131,6 +134,7 @@ def test_an_error_is_missing_and_noted(run: Run, tmp_path: Path) -> None:
 COVER = [["Project", "drug screen"], ["Contact", "somebody"], ["Sheet Data", "measured"], ["Year", 2024]]
 
 
+@pytest.mark.slow
 def test_a_cover_of_two_columns_is_passed_over_for_the_only_table(run: Run, tmp_path: Path) -> None:
     path = workbook(tmp_path / "t.xlsx", README=COVER, Data=rows_of_table(), Codes=[["d0", "x"], ["d1", "y"]])
     code, out, _ = run("audit", path)
@@ -141,6 +145,7 @@ def test_a_cover_of_two_columns_is_passed_over_for_the_only_table(run: Run, tmp_
     assert run("audit", plain, *FACTORS, "--targets", path)[0] == 0
 
 
+@pytest.mark.slow
 def test_where_a_cover_was_read_the_other_sheets_and_the_option_are_named(run: Run, tmp_path: Path) -> None:
     path = workbook(tmp_path / "t.xlsx", README=COVER, Data=rows_of_table(), More=rows_of_table())
     hint = "Sheet README was read, not Data, More: say --sheet Data; of a file beside the table, save that sheet as CSV"
@@ -155,6 +160,7 @@ def test_where_a_cover_was_read_the_other_sheets_and_the_option_are_named(run: R
     refused(run, plain, hint, "--features", f"drug={path}:Contact")
 
 
+@pytest.mark.slow
 def test_sheets_are_chosen_named_and_missed(run: Run, tmp_path: Path) -> None:
     from recombine.table_spec import TableSpec
     from recombine.tables.frames import open_table
@@ -176,6 +182,7 @@ def test_sheets_are_chosen_named_and_missed(run: Run, tmp_path: Path) -> None:
     refused(run, as_form(measurements(), "csv", tmp_path / "t.csv"), "holds one table, not sheets", "--sheet", "1")
 
 
+@pytest.mark.slow
 def test_a_name_that_lies_is_told(run: Run, made: Made, tmp_path: Path) -> None:
     def under(name: str, content: bytes | str) -> Path:
         path = tmp_path / name
@@ -194,6 +201,7 @@ def test_a_name_that_lies_is_told(run: Run, made: Made, tmp_path: Path) -> None:
     assert run("audit", under("h.xls", book), *FACTORS)[0] == 0  # programs write either under either name
 
 
+@pytest.mark.slow
 def test_what_is_locked_or_damaged_is_told(run: Run, made: Made, tmp_path: Path) -> None:
     locked = tmp_path / "locked.xlsx"
     locked.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600) + "EncryptedPackage".encode("utf-16-le"))
@@ -212,6 +220,7 @@ def test_what_is_locked_or_damaged_is_told(run: Run, made: Made, tmp_path: Path)
         refused(run, path, f"t.{form.partition('.')[0]}")
 
 
+@pytest.mark.slow
 def test_a_zip_holds_one_table_or_names_it(run: Run, tmp_path: Path) -> None:
     table = as_form(measurements(), "csv", tmp_path / "t.csv").read_bytes()
     path = tmp_path / "t.zip"
@@ -264,6 +273,7 @@ def test_a_view_that_never_ends_is_stopped(run: Run, tmp_path: Path, monkeypatch
     refused(run, tmp_path / "t.db", "it takes over 0 seconds")
 
 
+@pytest.mark.slow
 def test_json_that_is_no_list_of_records_is_told(run: Run, written: Callable[..., Path]) -> None:
     records = json.loads(measurements().to_json(orient="records"))
     refused(run, written(json.dumps({"data": records}), "t.json"), "give a list of records")
@@ -369,6 +379,7 @@ finally:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BOMBS)
 def test_what_fills_a_memory_is_refused_in_bounded_memory(tmp_path: Path, name: str) -> None:
     make, cause = BOMBS[name]

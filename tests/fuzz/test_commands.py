@@ -13,6 +13,7 @@ CASES = int(os.environ.get("RECOMBINE_FUZZ_CASES", "12"))
 SCRIPT = Path(__file__).parent / "run_cases.py"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="cases run in processes that part from one")
 def test_no_call_breaks_a_rule() -> None:
     """0, 1 or 2; one line at 2; no traceback, hang, escape sequence, changed input or file left behind."""

@@ -73,6 +73,7 @@ MORE_STREAMS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("line", "code", "words"), STREAMS + (MORE_STREAMS if MANY else []))
 def test_streams(line: str, code: int, words: str, table: Path) -> None:
     assert shell(line, table) == (code, words)
@@ -87,6 +88,7 @@ def test_encodings(encoding: str, table: Path) -> None:
         assert shell(line, table, LC_ALL="C", PYTHONCOERCECLOCALE="0", PYTHONUTF8="0")[0] == code
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(40 if MANY else 2))
 def test_signals(number: int, table: Path) -> None:
     """A process that is asked to end says so in one line, whenever that is, and leaves nothing behind."""

@@ -50,6 +50,7 @@ def test_counts_by_departures_are_those_of_every_cell(seed: int) -> None:
     assert told == [int((codes[number == k] <= Verdict.DETERMINED).sum()) for k in range(near.most + 1)]
 
 
+@pytest.mark.slow
 def test_double_mutants_alone_determine_no_single_and_no_triple() -> None:
     audit = audited(mutants(14, 2))
     message = next(item for item in audit.findings if item.code == "RC101").message
@@ -64,6 +65,7 @@ def test_double_mutants_alone_determine_no_single_and_no_triple() -> None:
     assert "with at most 3 departures become determined" in gain_text(plan, plan.picks[0])
 
 
+@pytest.mark.slow
 def test_one_row_of_the_wild_type_mends_it() -> None:
     audit = audited([*mutants(14, 2), "A" * 14])
     assert audit.decided.departures is None
@@ -71,6 +73,7 @@ def test_one_row_of_the_wild_type_mends_it() -> None:
     assert set(audit.verdicts["verdict"].tolist()) == {"determined"}
 
 
+@pytest.mark.slow
 def test_cells_are_drawn_evenly() -> None:
     near = near_cells(audited(mutants(12, 2, "AB")).design)
     assert near is not None

@@ -68,6 +68,7 @@ def test_the_most_important_cells_are_listed_first_and_none_is_lost(case: tuple[
     assert listing_sentence(found.decided.listing) == listing_sentence(plain.decided.listing)
 
 
+@pytest.mark.slow
 @given(weighted(values=(3.0,)))
 def test_equal_weights_change_no_share_finding_or_forecast(case: tuple[Design, Importance]) -> None:
     design, importance = case

@@ -61,6 +61,7 @@ def test_the_structure_has_its_address() -> None:
     assert json.loads(audit_json(audited()))["structure"]["help"] == f"{BASE}/structures/add.html"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("unpublished")
 @pytest.mark.parametrize("output", [*AUDITS, *SCORES])
 def test_without_an_address_there_is_no_link(output: Callable[[object], str]) -> None:

@@ -43,6 +43,7 @@ def run(script: str, folder: Path, *packages: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.trains
 def test_a_data_frame_is_audited_from_r_as_from_python(tmp_path: Path) -> None:
     said = run("audit.R", tmp_path, "reticulate")

@@ -69,6 +69,7 @@ NOTES = st.builds(
 MANY = settings(max_examples=5, deadline=None, phases=[Phase.generate], suppress_health_check=[HealthCheck.too_slow])
 
 
+@pytest.mark.slow
 @MANY
 @given(notes=st.lists(NOTES, min_size=100, max_size=100))
 def test_sentences_are_the_same(ask: Ask, notes: list[Note]) -> None:
@@ -115,6 +116,7 @@ def read_alike(ask: Ask, questions: list[dict[str, Any]]) -> tuple[set[str], int
     return kinds, refusals
 
 
+@pytest.mark.slow
 def test_messy_sheets_are_read_alike(ask: Ask) -> None:
     chance = random.Random(20261118)
     kinds, refusals = read_alike(ask, [drawn_question(chance) for _ in range(1_000)])
@@ -122,6 +124,7 @@ def test_messy_sheets_are_read_alike(ask: Ask) -> None:
     assert refusals < 500
 
 
+@pytest.mark.slow
 def test_sums_and_blocks_are_read_alike(ask: Ask) -> None:
     chance = random.Random(20261119)
     kinds, refusals = read_alike(ask, [drawn_blocks(chance) for _ in range(500)])
@@ -152,6 +155,7 @@ def test_every_pattern_means_the_same(ask: Ask) -> None:
             assert groups == (match and [match[0], *match.groups()]), (name, text)
 
 
+@pytest.mark.slow
 def test_workbooks_are_read_alike(ask: Ask, tmp_path: Path) -> None:
     openpyxl = pytest.importorskip("openpyxl")
     pytest.importorskip("python_calamine")
@@ -196,6 +200,7 @@ def test_workbooks_are_read_alike(ask: Ask, tmp_path: Path) -> None:
             assert list(map(facts, sheet["notes"])) == list(map(facts, notes))
 
 
+@pytest.mark.slow
 def test_roles_are_guessed_alike(ask: Ask, tmp_path: Path) -> None:
     chance = random.Random(4)
     words = sorted(word for kind in role_rules().words.values() for word in kind)
@@ -221,6 +226,7 @@ def test_roles_are_guessed_alike(ask: Ask, tmp_path: Path) -> None:
     assert 30 < outcomes < 120
 
 
+@pytest.mark.slow
 def test_roles_of_all_small_tables_are_guessed_alike(ask: Ask, tmp_path: Path) -> None:
     cases = json.loads(Path(__file__).with_name("cases.json").read_text(encoding="utf-8"))
     paths = [tmp_path / f"{number}.csv" for number in range(len(cases))]

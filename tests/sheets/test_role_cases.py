@@ -46,6 +46,7 @@ def test_roles_are_those_that_a_reader_sees(case: dict[str, Any], tmp_path: Path
             assert ("--outcome" in item.reason) == (case["outcome"] is None)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(case=st.sampled_from(CASES), seed=st.integers(0, 99), column=st.sampled_from(["constant", "notes", "levels"]))
 def test_a_column_that_says_nothing_and_other_names_of_levels_change_no_role(

@@ -96,6 +96,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_no_sheet_takes_long(name: str) -> None:
     start = time.process_time()
@@ -134,6 +135,7 @@ def test_a_dirty_text_file_in_any_encoding(tmp_path: Path, encoding: str) -> Non
     assert [factor.levels for factor in design.factors] == [("a", "b"), ("1 mg", "2 mg")]
 
 
+@pytest.mark.slow
 def test_the_tail_of_a_large_file_is_looked_at(tmp_path: Path) -> None:
     path = tmp_path / "large.csv"
     body = "".join(f"{'ab'[row % 2]},{row % 3},{row}.5\n" for row in range(120_000))

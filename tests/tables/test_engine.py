@@ -49,6 +49,7 @@ def write(path: Path, names: list[str], pairs: list[tuple[str, str]], delimiter:
     return path
 
 
+@pytest.mark.slow
 @given(rows, st.randoms(use_true_random=False))
 @settings(max_examples=10)
 def test_what_is_read_is_what_was_written(pairs: list[tuple[str, str]], random: object) -> None:
@@ -112,6 +113,7 @@ def test_a_relation_with_dots_in_its_names() -> None:
     assert open_table(relation).read(["a.b", 'c "d" e'])['c "d" e'].tolist() == [1, 2]
 
 
+@pytest.mark.slow
 def test_only_named_columns_are_read(written: Writer) -> None:
     wide = 5_000
     text = ",".join(f"c{place}" for place in range(wide)) + "\n" + f"{','.join('x' * wide)}\n{','.join('y' * wide)}\n"

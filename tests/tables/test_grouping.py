@@ -53,6 +53,7 @@ def test_weighted_mean_and_spread() -> None:
         assert cells_of(groups, "freedom")[cell] == len(part) - 1
 
 
+@pytest.mark.slow
 @given(st.integers(0, 1000), st.integers(2, 60))
 @settings(max_examples=15)
 def test_an_aggregated_table_says_the_same_as_its_rows(seed: int, rows: int) -> None:

@@ -42,6 +42,7 @@ def outcome_of(frame: pd.DataFrame) -> str:
     return next(name for name in frame.columns if name.endswith("y"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", ["", LONG, "x\n::error::", "x" * 300])
 def test_answers_fit_a_screen_whatever_things_are_called(word: str) -> None:
     frame = table(3, 4, word=word)

@@ -32,6 +32,7 @@ def open_cells() -> rc.Audit:
     return rc.audit(rc.Design.from_cells(cells[kept], outcome[kept], train=cells[kept, 0] < 4))
 
 
+@pytest.mark.slow
 def test_cells_that_the_data_leave_open_are_not_denied_their_value(open_cells: rc.Audit) -> None:
     verdicts, rests = open_cells.verdicts, open_cells.verdicts["rests on"].tolist()
     assert {"prior", "new level"} <= set(rests)
@@ -51,6 +52,7 @@ CLAIMS = re.compile(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("repeats", [1, 2])
 def test_where_nothing_is_beyond_chance_no_sentence_claims_that_something_is(repeats: int) -> None:
     cells = np.repeat(every_cell((6, 8))[np.random.default_rng(1).random(48) < 0.6], repeats, axis=0)
@@ -94,6 +96,7 @@ def test_values_of_effects_that_multiply_are_said_to_be_such(products: rc.Audit)
     assert "estimates at best" not in text
 
 
+@pytest.mark.slow
 def test_one_cell_is_not_counted_as_many(products: rc.Audit) -> None:
     text = told(products)
     assert "The one unseen cell is listed." in text

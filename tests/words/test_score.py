@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pandas as pd
+import pytest
 
 import recombine as rc
 from recombine.jobs.score import CAUSES
@@ -23,6 +24,7 @@ def scored(slope: float, spread: float, seed: int = 0) -> list[str]:
     return model_sentences(score, score.models[0])
 
 
+@pytest.mark.slow
 def test_a_leak_is_named_with_its_factor() -> None:
     said = " ".join(scored(0.6, 0.1))
     assert "Adding beats it by" in said
@@ -57,6 +59,7 @@ def test_names_are_text_whatever_they_look_like() -> None:
     assert "Determined cells that [/]net misses by most" in text
 
 
+@pytest.mark.slow
 def test_a_dash_in_a_name_stays_a_dash() -> None:
     cells = np.indices((9, 9)).reshape(2, -1).T
     design = rc.Design.from_cells(cells, cells @ [1.0, 2.0], train=cells.sum(axis=1) % 3 > 0, names=["gene-a", "b"])
@@ -77,6 +80,7 @@ def answered(seed: int, spread: float, shared: float = 0.0) -> tuple[str, rc.job
     return score_answers(score)[0], score.models[0]
 
 
+@pytest.mark.slow
 def test_the_first_sentence_names_causes_beyond_chance_only() -> None:
     without = set()
     for seed, spread in ((0, 1.0), (1, 0.1), (2, 0.1)):
@@ -98,6 +102,7 @@ def test_negative_shares_are_worded() -> None:
     assert re.search(rf"if effects add makes up for {-100 * of_data:.0f} ?%", sentence)
 
 
+@pytest.mark.slow
 def test_the_best_single_fix_is_named_where_it_is_beyond_chance() -> None:
     said = " ".join(scored(0.6, 0.1))
     assert re.search(r"Undoing the leak alone would remove \d\d % of its error \(95 % range \d\d to \d+ %\)\.", said)

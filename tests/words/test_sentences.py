@@ -441,6 +441,7 @@ SENTENCES: list[tuple[Callable[[], object], object]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("say", "sentence"), SENTENCES)
 def test_a_result_says_its_sentence(say: Callable[[], object], sentence: object) -> None:
     assert say() == sentence

@@ -180,6 +180,7 @@ def test_gain_is_weighed_against_cost_when_not_all_can_be_had():
     assert (found.picks[0].gain, found.picks[0].cost) == (5, 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_the_set_that_determines_everything_is_a_cheapest_one(seed):
     design = random_design((3, 3, 2), 1, (), 0.15, seed)
@@ -232,11 +233,13 @@ def test_nothing_is_left_to_collect_once_everything_is_seen():
     assert (found.picks, found.needed, len(found.table)) == ((), 0, 0)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_plan():
     design = random_design((30, 40, 50), 1, (), 0.0005, seed=0)
     assert plan(design, 1, 10, seed=4).picks == plan(design, 1, 10, seed=4).picks
 
 
+@pytest.mark.slow
 def test_a_large_product_is_searched_by_sample_and_still_reached():
     generator = np.random.default_rng(0)
     design = Design.from_cells(generator.integers(0, 120, size=(90, 3)), sizes=(120, 120, 120))
@@ -249,6 +252,7 @@ def test_a_large_product_is_searched_by_sample_and_still_reached():
     assert answer.count_verdicts()[Verdict.UNSEEN_LEVEL] == 0
 
 
+@pytest.mark.slow
 def test_sampled_gains_are_close_to_the_counts_and_say_about():
     blocks = [range(400), range(400, 700)]
     generator = np.random.default_rng(1)
@@ -264,6 +268,7 @@ def test_sampled_gains_are_close_to_the_counts_and_say_about():
     assert gain_text(found, found.picks[0]).startswith("about ")
 
 
+@pytest.mark.slow
 def test_hundreds_of_cells_are_planned_in_seconds():
     levels = np.arange(200)
     pairs = every_cell((200, 200))
@@ -360,6 +365,7 @@ def test_cells_that_would_hardly_help_are_not_proposed(monkeypatch):
     assert all(0 < pick.gain < 5e-4 for pick in offered)
 
 
+@pytest.mark.slow
 @given(st.integers(2, 6), st.integers(2, 4), st.integers(0, 2**32 - 1), st.sampled_from([1, 2]), st.booleans())
 def test_nothing_impossible_is_ever_proposed(children, others, seed, order, large):
     generator = np.random.default_rng(seed)

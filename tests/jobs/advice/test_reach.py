@@ -64,6 +64,7 @@ def cells_of(found: Plan) -> IntArray:
     return np.array([pick.cell for pick in found.picks if pick.reason == "connect"], dtype=int)
 
 
+@pytest.mark.slow
 @given(designs(), st.sampled_from([0.25, 1.0, 3.0]), st.sampled_from([None, 1, 2, 6]), st.booleans(), st.data())
 def test_equal_weights_change_nothing(
     case: tuple[Design, int], value: float, k: int | None, listed: bool, data: st.DataObject
@@ -207,6 +208,7 @@ def test_among_cells_that_settle_as_much_the_important_one_is_collected() -> Non
     assert gain_text(found, found.picks[0]) == "all that matters is settled, itself only"
 
 
+@pytest.mark.slow
 def test_gains_are_estimates_where_too_many_cells_matter() -> None:
     """All cells with one level matter; and with a weight on every cell the plan is the one without."""
     sizes = (50,) * 5

@@ -110,6 +110,7 @@ def test_aggregated_rows_give_the_same_check_as_the_rows_behind_them():
     assert summary.at(1).lack_of_fit.statistic == pytest.approx(rows.at(1).lack_of_fit.statistic)
 
 
+@pytest.mark.slow
 def test_the_lack_of_fit_test_keeps_its_level():
     values = []
     for seed in range(60):
@@ -130,6 +131,7 @@ def test_breakers_are_the_cells_whose_refit_is_worst():
     assert worst["observed"] - worst["predicted"] == pytest.approx(worst["difference"])
 
 
+@pytest.mark.slow
 def test_where_effects_multiply_cells_depart_from_products_not_from_sums():
     rng = np.random.default_rng(3)
     cells = np.indices((8, 10)).reshape(2, -1).T

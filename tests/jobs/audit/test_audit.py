@@ -120,6 +120,7 @@ def test_unknown_target_levels_are_refused_or_taken_as_unseen(audited, written):
     assert audit.design.sizes == (2, 3, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sizes", "product"), [((10_000, 10_000, 10_000), 10**12), ((1000,) * 10, 10**30)])
 def test_huge_products_are_counted_and_sampled(sizes, product):
     generator = np.random.default_rng(0)
@@ -151,6 +152,7 @@ def test_symmetric_pairs_are_listed_once():
     assert audit.explain([2, 0]) == audit.explain([0, 2])
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bytes():
     generator = np.random.default_rng(3)
     cells = generator.integers(0, 1100, size=(300, 2))
@@ -226,6 +228,7 @@ def test_looking_at_an_audit_computes_nothing():
     assert [set(vars(part)) for part in parts] == kept
 
 
+@pytest.mark.slow
 def test_the_report_is_never_written_over_without_leave(audited, tmp_path):
     path = tmp_path / "report.html"
     assert audited.to_html(path) == path

@@ -54,6 +54,7 @@ def test_certificates_give_the_value_they_promise() -> None:
         assert total == pytest.approx(item.by_sum)
 
 
+@pytest.mark.slow
 def test_short_certificates_are_found_in_large_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     generator = np.random.default_rng(0)
     cells = np.unique((generator.random((3_000, 3)) ** 2 * [120, 60, 40]).astype(int), axis=0)
@@ -100,6 +101,7 @@ def test_what_was_measured_of_a_held_out_cell_stands_beside_its_sum() -> None:
     assert [item.measured for item in certificates_to_show(rc.audit(pairs).values)] == [7.0]
 
 
+@pytest.mark.slow
 def test_fewer_are_looked_for_where_each_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
     cells = np.indices((6, 5, 4)).reshape(3, -1).T
     seen = cells[np.random.default_rng(0).random(len(cells)) < 0.4]

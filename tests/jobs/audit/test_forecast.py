@@ -65,6 +65,7 @@ def test_held_out_error_is_that_of_a_kernel_fitted_to_the_training_cells(name, k
     assert found.error.cells == len(truth) == found.unseen
 
 
+@pytest.mark.slow
 def test_additive_and_mean_errors_are_those_of_the_audit():
     split, whole = rc.audit(table(0)), rc.audit(table(0, split=False))
     row = next(row for row in split.values.held_out_errors.rows() if row["verdict"] == "determined")
@@ -87,6 +88,7 @@ def test_noise_is_that_of_the_scored_cells():
     assert rc.audit(table(0)).forecast.error.noise is None
 
 
+@pytest.mark.slow
 def test_a_tenth_is_held_out_where_leaving_out_each_cell_would_be_too_large(monkeypatch):
     design = table(1, sizes=(9, 9, 5), share=0.7, split=False)
     exact = rc.audit(design).forecast.error
@@ -195,6 +197,7 @@ def test_what_cannot_be_known_is_not_forecast(design, reason):
     assert (len(found.slopes), len(found.depths), found.shortcuts) == (0, 0, ())
 
 
+@pytest.mark.slow
 def test_the_budget_is_said(monkeypatch):
     design = table(1, sizes=(5, 5, 4), split=False)
     limited(monkeypatch, max_cells_left_out=10, max_cells_by_depth=10)
@@ -221,6 +224,7 @@ def test_a_budget_of_steps_leaves_networks_out_and_says_so(monkeypatch):
     assert "not fitted within 2 steps" in why_not_forecast(found)
 
 
+@pytest.mark.slow
 def test_a_factor_in_which_another_lies_has_no_slope_of_its_own():
     generator = np.random.default_rng(0)
     cells = np.array([[plant, plant // 4, dose] for plant in range(12) for dose in range(6)])
@@ -249,6 +253,7 @@ def paired(split: bool = True) -> rc.Design:
     return rc.Design.from_cells(cells[train], outcome[train], sizes=sizes)
 
 
+@pytest.mark.slow
 def test_errors_are_over_the_cells_that_the_assumed_structure_determines():
     design = paired()
     by_pairs, by_adding = rc.audit(design, order=2), rc.audit(design, order=1)
@@ -271,6 +276,7 @@ def test_seen_cells_are_scored_where_the_others_determine_them_under_the_assumed
     assert found.forecast.error.cells == both.sum() < checks.at(1).tested
 
 
+@pytest.mark.slow
 def test_rates_of_trials_are_told_of_the_cells_that_the_trials_were_about():
     by_pairs, by_adding = rc.audit(paired(), order=2), rc.audit(paired(), order=1)
     assert (by_pairs.forecast.adding, by_adding.forecast.adding) == (False, True)

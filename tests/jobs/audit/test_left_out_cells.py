@@ -23,6 +23,7 @@ def design():
     return rc.Design.from_cells(cells, cells.sum(axis=1) + generator.standard_normal(len(cells)))
 
 
+@pytest.mark.slow
 def test_an_order_beyond_the_budget_is_left_out_and_said_in_every_medium(design, monkeypatch):
     whole = rc.audit(design)
     assert [check.order for check in whole.structure.additivity.orders] == [1, 2]
@@ -40,6 +41,7 @@ def test_an_order_beyond_the_budget_is_left_out_and_said_in_every_medium(design,
     assert sentence in page(short)
 
 
+@pytest.mark.slow
 def test_an_order_that_was_asked_for_is_checked_whatever_it_takes(design, monkeypatch):
     monkeypatch.setattr(additivity, "MAX_OPERATIONS", 0.0)
     assert [check.order for check in rc.audit(design, order=2).structure.additivity.orders] == [1, 2]

@@ -132,6 +132,7 @@ def count_tables(draw):
     return pd.DataFrame(rows, columns=[*list("abc")[: len(sizes)], "y"]).assign(n=counts)
 
 
+@pytest.mark.slow
 @given(count_tables())
 @settings(max_examples=6)
 def test_any_counts_say_what_their_rows_say(table):
@@ -233,6 +234,7 @@ def test_noise_of_two_values_is_pooled_noise_shared_out_by_chances():
     np.testing.assert_allclose(other_way.variances, 9 * noise.variances)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("values", [(0.0, 1.0), (2.0, 7.0)])
 def test_one_row_per_cell_of_two_values_has_at_most_that_noise(values):
     """One try per cell of chances that add: noise is known to be at most p (1 - p), and additivity is left open."""

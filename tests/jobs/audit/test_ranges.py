@@ -92,6 +92,7 @@ def test_names_of_levels_do_not_matter_whatever_cells_weigh():
         np.testing.assert_allclose(getattr(ranges, name), getattr(expected, name), rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [0.01, 1000.0])
 def test_units_of_weights_do_not_matter(unit):
     generator = np.random.default_rng(0)
@@ -322,6 +323,7 @@ def test_misses_that_share_cells_count_as_often_as_the_fit_has_freedom():
     assert found.independent == found.freedom == 39
 
 
+@pytest.mark.slow
 def test_a_two_valued_outcome_has_ranges_of_chances_only_where_rows_repeat():
     generator = np.random.default_rng(3)
     cells = every_cell((8, 9))[generator.random(72) < 0.8]
@@ -339,6 +341,7 @@ def flights():
     return known_audits.flights()
 
 
+@pytest.mark.slow
 def test_table_file_json_explanation_and_report_say_the_same_numbers(flights, tmp_path):
     table = flights.verdicts
     names = ["predicted", "standard error", "low", "high", "certified"]

@@ -54,6 +54,7 @@ def test_comparing_needs_an_outcome():
         compare_models(Design.from_cells([[0, 0], [1, 1]]))
 
 
+@pytest.mark.slow
 def test_of_large_designs_models_see_all_cells_of_some_levels():
     cells = every_cell((900, 4))
     table = compare_models(Design.from_cells(cells, cells.sum(axis=1)), shares=(0.05,), draws=1)

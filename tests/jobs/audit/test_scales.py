@@ -155,6 +155,7 @@ def test_scales_can_be_named_after_the_table_was_read() -> None:
     assert found.design.scales[1] is not None
 
 
+@pytest.mark.slow
 def test_every_face_has_the_verdict() -> None:
     design = rc.Design.from_frame(trial(), factors=["plant"], outcome="y", ordered=["dose"], numeric=["year"])
     asked = pd.DataFrame({"plant": ["a", "a"], "dose": [80, 25], "year": [2001, 2001]})
@@ -247,6 +248,7 @@ def test_no_network_is_forecast_where_a_factor_is_a_number() -> None:
     assert "Not forecast: networks are known to take labels, and year is a number." in " ".join(found.summary.split())
 
 
+@pytest.mark.slow
 def test_other_models_are_compared_on_the_columns_of_the_curve() -> None:
     design = rc.Design.from_frame(trial(), factors=["plant"], outcome="y", ordered=["dose"], numeric=["year"])
     rows = {row["model"]: row for row in rc.audit(design).compare_models(shares=(0.5,), draws=2).rows()}
@@ -254,6 +256,7 @@ def test_other_models_are_compared_on_the_columns_of_the_curve() -> None:
     assert rows["random forest"]["determined"] < 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("named", [{"ordered": ["x"]}, {"numeric": ["x"]}])
 def test_nine_in_ten_values_between_seen_ones_lie_in_their_range(named: dict[str, list[str]]) -> None:
     """Plants with slopes of their own, so that effects do not quite add and the ends depart most."""
@@ -301,6 +304,7 @@ def test_two_numeric_factors_may_interact() -> None:
     assert value.low[0] < 12 < value.high[0]
 
 
+@pytest.mark.slow
 def test_a_page_of_numbers_only_has_no_levels_to_list() -> None:
     generator = np.random.default_rng(1)
     table = pd.DataFrame({"x": generator.uniform(size=60).round(3), "z": generator.uniform(size=60).round(3)})

@@ -60,6 +60,7 @@ def moved(found) -> Counter[tuple[str, str]]:
     return Counter({(row["before"], row["after"]): row["cells"] for row in found.transitions.table.rows()})
 
 
+@pytest.mark.slow
 @given(rows, rows)
 def test_transitions_are_those_of_brute_force(one, two):
     before, after = audit(one), audit(two)
@@ -98,6 +99,7 @@ def test_names_that_are_written_another_way_are_paired_and_others_are_not(names,
     assert respelled(names, ["else", "more"]) == []
 
 
+@pytest.mark.slow
 @given(rows, rows)
 def test_the_other_way_round_is_the_mirror_image(one, two):
     before, after = audit(one), audit(two)
@@ -115,6 +117,7 @@ def test_the_other_way_round_is_the_mirror_image(one, two):
     assert there.changed == back.changed
 
 
+@pytest.mark.slow
 @given(rows)
 def test_nothing_changes_between_an_audit_and_itself(one):
     found = audit(one)
@@ -127,6 +130,7 @@ def test_nothing_changes_between_an_audit_and_itself(one):
     assert "Nothing changed." in same.markdown
 
 
+@pytest.mark.slow
 @given(rows, rows)
 @settings(max_examples=20)
 def test_results_files_and_dictionaries_compare_alike(tmp_path_factory, one, two):
@@ -142,6 +146,7 @@ def test_results_files_and_dictionaries_compare_alike(tmp_path_factory, one, two
     assert len(texts) == 1
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(*[st.sampled_from("pqrs")] * 2), min_size=2, max_size=8), st.data())
 def test_symmetric_cells_are_matched_whichever_way_they_are_written(pairs, data):
     """A new level that comes first in order turns the cells around; they are the same cells."""

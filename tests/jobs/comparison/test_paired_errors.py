@@ -49,6 +49,7 @@ def table() -> pd.DataFrame:
     return frame(net=0.3, worse=0.36)
 
 
+@pytest.mark.slow
 def test_the_rise_is_that_of_a_paired_test_whatever_the_order(table):
     shuffled = table.sample(frac=1, random_state=1)
     found = rc.compare(scored(table), document(scored(shuffled, "cab", "worse")))
@@ -67,6 +68,7 @@ def test_the_rise_is_that_of_a_paired_test_whatever_the_order(table):
     assert change(back).rise.value == pytest.approx(-rise.value)
 
 
+@pytest.mark.slow
 def test_ranges_that_overlap_do_not_hide_a_rise_on_the_same_cells(table):
     before, after = scored(table), scored(table, model="worse")
     unpaired = rc.compare(json.loads(score_json(before)) | {"cell errors": None}, after)
@@ -75,6 +77,7 @@ def test_ranges_that_overlap_do_not_hide_a_rise_on_the_same_cells(table):
     assert rc.compare(before, after).worse == ("model",)
 
 
+@pytest.mark.slow
 def test_the_same_predictions_are_no_change(table):
     found = rc.compare(scored(table), document(scored(table)))
     assert not found.changed
@@ -87,6 +90,7 @@ def resplit(table: pd.DataFrame, seed: int, share: float = 0.5) -> pd.DataFrame:
     return table.assign(part=np.where(test, "test", "train"))
 
 
+@pytest.mark.slow
 def test_models_are_compared_on_the_cells_that_both_splits_held_out(table):
     other = resplit(table, 5)
     found = rc.compare(scored(table), document(scored(other.sample(frac=1, random_state=2), "bca", "worse")))
@@ -103,12 +107,14 @@ def test_models_are_compared_on_the_cells_that_both_splits_held_out(table):
     assert all(item.outside is None for item in found.changes["model"] if item.rise is None)
 
 
+@pytest.mark.slow
 def test_the_same_predictions_are_no_worse_under_another_split(table):
     found = rc.compare(scored(table), scored(resplit(table, 5)))
     assert (change(found).rise.value, found.worse, found.better) == (0.0, (), ())
     assert FailOn.named(["worse"]).changes(found) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kept", [True, False])
 def test_worse_is_refused_where_too_few_cells_were_held_out_both_times(table, kept):
     test = table.part == "test"

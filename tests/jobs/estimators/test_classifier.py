@@ -21,6 +21,7 @@ from recombine.jobs.estimators import CompositionalClassifier
 GRID = np.indices((4, 4, 4)).reshape(3, -1).T
 
 
+@pytest.mark.slow
 @parametrize_with_checks([CompositionalClassifier("add")])
 def test_scikit_learn_contract(estimator, check):
     # scikit-learn 1.6 takes a mean off whole numbers in place there, which fails for every estimator of categories.
@@ -125,6 +126,7 @@ class TestSeparation:
         with pytest.raises(InputError, match=r"row 0 of X .column 1='1', column 2='1'. is not determined"):
             model.set_params(undetermined="raise").predict_proba([[1, 1]])
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("classes", [2, 4])
     def test_chances_of_random_separated_rows_are_chances(self, classes):
         rng = np.random.default_rng(classes)

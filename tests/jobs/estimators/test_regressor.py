@@ -28,6 +28,7 @@ from recombine.jobs.structure.held_out_ranges import NoRange, RangeOf
 GRID = np.indices((5, 5, 5, 5)).reshape(4, -1).T
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::recombine.errors.UnsupportedRowsWarning")
 @parametrize_with_checks(
     [
@@ -328,6 +329,7 @@ class TestScikitLearn:
         with pytest.raises(ValueError, match="at least one non-zero"):
             model.fit(cells, y, sample_weight=np.zeros(120))
 
+    @pytest.mark.slow
     def test_rows_that_weigh_more_say_more_and_equal_ones_nothing_new(self):
         rng = np.random.default_rng(14)
         cells = GRID[rng.permutation(625)[:80]]
@@ -339,6 +341,7 @@ class TestScikitLearn:
         errors = [np.abs(values - GRID.sum(axis=1)).mean() for values in (plain, precise.predict(GRID))]
         assert errors[1] < 0.3 * errors[0]
 
+    @pytest.mark.slow
     def test_several_outcomes_are_fitted_one_by_one(self):
         rng = np.random.default_rng(12)
         cells = GRID[rng.permutation(625)[:80]]
@@ -425,6 +428,7 @@ class TestAuto:
                 rc.audit(rc.Design.from_cells(cells, noisy)).choice.name
             )
 
+    @pytest.mark.slow
     def test_what_cannot_be_scored_is_fitted_by_adding(self):
         model = CompositionalRegressor().fit([["a", "x"], ["b", "y"]], [1.0, 2.0])
         assert (model.structure_, model.ladder_) == ("add", None)
@@ -494,6 +498,7 @@ def described(seed=0, drugs=25, lines=5):
     return rows, y, table, codes[:, 0] >= 0.8 * drugs
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::recombine.errors.UnsupportedRowsWarning")
 def test_new_levels_are_predicted_by_their_descriptors_and_their_verdict_stays():
     rows, y, table, new = described()
@@ -512,6 +517,7 @@ def test_new_levels_are_predicted_by_their_descriptors_and_their_verdict_stays()
     assert np.isfinite(model.predict(unknown)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::recombine.errors.UnsupportedRowsWarning")
 def test_features_survive_clone_and_pickle_and_are_given_by_place_for_arrays():
     rows, y, table, new = described(1)

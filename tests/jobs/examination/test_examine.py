@@ -47,6 +47,7 @@ def half_of_effects(X: Any, y: Any, asked: Any) -> Any:
     return y.mean() + 0.5 * (fitted.predict(asked) - y.mean())
 
 
+@pytest.mark.slow
 def test_it_is_what_score_says_of_each_fold_taken_together(screen: tuple[pd.DataFrame, pd.Series]) -> None:
     X, y = screen
     model = one_hot(Ridge(alpha=3.0))
@@ -71,6 +72,7 @@ def test_it_is_what_score_says_of_each_fold_taken_together(screen: tuple[pd.Data
     )
 
 
+@pytest.mark.slow
 def test_a_cell_is_compared_with_the_fit_to_the_other_folds(screen: tuple[pd.DataFrame, pd.Series]) -> None:
     X, y = screen
     examined = rc.examine(one_hot(LinearRegression()), X, y, spec=rc.TableSpec(structure="add"))
@@ -83,6 +85,7 @@ def test_a_cell_is_compared_with_the_fit_to_the_other_folds(screen: tuple[pd.Dat
     )
 
 
+@pytest.mark.slow
 def test_a_planted_leak_is_found_with_its_size(screen: tuple[pd.DataFrame, pd.Series]) -> None:
     X, y = screen
     examined = rc.examine({"half": half_of_effects}, X, y)
@@ -94,6 +97,7 @@ def test_a_planted_leak_is_found_with_its_size(screen: tuple[pd.DataFrame, pd.Se
     assert "leak" in examined._repr_html_()
 
 
+@pytest.mark.slow
 def test_bridges_are_tested_and_said_to_be_open() -> None:
     rng = np.random.default_rng(4)
     X = np.array([(a, b) for a in range(5) for b in range(5)] + [(5, 0)])
@@ -103,6 +107,7 @@ def test_bridges_are_tested_and_said_to_be_open() -> None:
     assert examined.determined == 25
 
 
+@pytest.mark.slow
 def test_what_was_trained_before_is_read_from_the_store(
     screen: tuple[pd.DataFrame, pd.Series], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,6 +120,7 @@ def test_what_was_trained_before_is_read_from_the_store(
         rc.examine(one_hot(Ridge()), X, y + 1, store=tmp_path, spec=ADD)
 
 
+@pytest.mark.slow
 def test_classes_are_predicted_by_chances(screen: tuple[pd.DataFrame, pd.Series]) -> None:
     X, y = screen
     kinds = pd.cut(y, [-99, -1, 1, 99], labels=["low", "middle", "high"]).astype(str)
@@ -131,6 +137,7 @@ def test_classes_are_predicted_by_chances(screen: tuple[pd.DataFrame, pd.Series]
     assert by_rows.sum() == len(X)
 
 
+@pytest.mark.slow
 def test_groups_are_left_out_together(screen: tuple[pd.DataFrame, pd.Series]) -> None:
     X, y = screen
     groups = np.arange(len(X)) // 16
@@ -145,6 +152,7 @@ def test_groups_are_left_out_together(screen: tuple[pd.DataFrame, pd.Series]) ->
     assert all(not train & test for train, test in seen)
 
 
+@pytest.mark.slow
 def test_factors_beside_other_inputs(screen: tuple[pd.DataFrame, pd.Series]) -> None:
     X, y = screen
     inputs = OneHotEncoder(sparse_output=False).fit_transform(X)
@@ -154,6 +162,7 @@ def test_factors_beside_other_inputs(screen: tuple[pd.DataFrame, pd.Series]) -> 
     assert beside.design.names == ("drug", "line", "dose")
 
 
+@pytest.mark.slow
 def test_a_torch_module_with_its_training(screen: tuple[pd.DataFrame, pd.Series]) -> None:
     torch = pytest.importorskip("torch")
     X, y = screen
@@ -179,6 +188,7 @@ def test_a_torch_module_with_its_training(screen: tuple[pd.DataFrame, pd.Series]
     assert torch.equal(module.weight, first_weights)
 
 
+@pytest.mark.slow
 def test_several_models_get_names_of_their_own(screen: tuple[pd.DataFrame, pd.Series]) -> None:
     X, y = screen
     examined = rc.examine([one_hot(Ridge()), one_hot(Ridge(alpha=9))], X, y, folds=2)
@@ -220,6 +230,7 @@ def test_outcomes_of_another_length_are_refused(screen: tuple[pd.DataFrame, pd.S
         rc.examine(one_hot(Ridge()), X, np.where(y > 0, "yes", "no"))
 
 
+@pytest.mark.slow
 def test_models_are_set_against_each_other_cell_by_cell(screen: tuple[pd.DataFrame, pd.Series]) -> None:
     X, y = screen
     forests = [one_hot(RandomForestRegressor(10, random_state=seed)) for seed in (0, 1)]
@@ -243,6 +254,7 @@ def test_models_are_set_against_each_other_cell_by_cell(screen: tuple[pd.DataFra
     assert rc.examine(forests[0], X, y).pairs["better"].tolist() == []
 
 
+@pytest.mark.slow
 def test_a_model_that_fails_in_one_fold_does_not_stop_the_others(screen: tuple[pd.DataFrame, pd.Series]) -> None:
     X, y = screen
     calls: list[int] = []
@@ -261,6 +273,7 @@ def test_a_model_that_fails_in_one_fold_does_not_stop_the_others(screen: tuple[p
     assert "third could not be examined: in fold 3 of 5" in " ".join(examined.summary.split())
 
 
+@pytest.mark.slow
 def test_what_the_training_cells_foretell_has_not_seen_the_cells_left_out(
     screen: tuple[pd.DataFrame, pd.Series],
 ) -> None:
@@ -287,6 +300,7 @@ class Unregistered:
         return np.where(X["dose"] == "dose0", "low", self.most)
 
 
+@pytest.mark.slow
 def test_other_kinds_of_inputs_are_read(screen: tuple[pd.DataFrame, pd.Series]) -> None:
     X, y = screen
     usual = rc.examine(one_hot(Ridge()), X, y, folds=2, spec=ADD).models[0].predicted
@@ -328,6 +342,7 @@ def test_rows_that_cannot_be_examined_are_refused_before_the_training(
         rc.examine({"own": lambda X, y, asked: pytest.fail("trained")}, *change(*screen))
 
 
+@pytest.mark.slow
 def test_a_torch_module_predicts_classes_by_logits(screen: tuple[pd.DataFrame, pd.Series]) -> None:
     torch = pytest.importorskip("torch")
     X, y = screen

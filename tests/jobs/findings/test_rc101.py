@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pytest
 
 import recombine as rc
 
@@ -35,6 +36,7 @@ def test_the_order_asked_for_decides(found):
     assert "if effects add up to interactions of 2 factors" in found(design, "RC101", order=2).message
 
 
+@pytest.mark.slow
 def test_an_estimated_number_says_about(found):
     cells = np.random.default_rng(0).integers(0, 300, size=(2_000, 3))
     finding = found(rc.Design.from_cells(cells, sizes=(300, 300, 300)), "RC101", order=2)

@@ -21,6 +21,7 @@ def plants(**options: object) -> rc.Design:
     return rc.Design.from_frame(PLANTS, factors=["plant", "treatment", "dose"], outcome="uptake", **options)
 
 
+@pytest.mark.slow
 def test_plants_lie_inside_treatments(found):
     finding = found(plants(), "RC108")
     assert finding.subjects == ("plant/treatment",)

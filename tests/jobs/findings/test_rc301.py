@@ -43,6 +43,7 @@ def test_a_product_is_not_additive_but_its_logarithm_is(found):
     assert found(thrice(CELLS, np.log(values)), "RC301") is None
 
 
+@pytest.mark.slow
 def test_the_order_asked_for_is_judged(found):
     cells = every_cell((4, 4, 4))
     values = np.random.default_rng(1).standard_normal((4, 4))[cells[:, 0], cells[:, 1]]

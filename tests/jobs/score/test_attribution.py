@@ -117,6 +117,7 @@ def test_noise_that_a_model_does_not_share_widens_amounts() -> None:
         assert widths["lacks", cause][1] > 1.05 * widths["lacks", cause][0]
 
 
+@pytest.mark.slow
 def test_random_predictions_are_no_leak_on_average() -> None:
     amounts = []
     for seed in range(300):
@@ -230,6 +231,7 @@ def test_undoing_one_cause_alone_wins_what_is_said_and_ranges_hold_it() -> None:
     assert np.mean(held) >= 0.85
 
 
+@pytest.mark.slow
 def test_a_model_without_a_fault_has_nothing_to_undo() -> None:
     clear = 0
     for seed in range(60):

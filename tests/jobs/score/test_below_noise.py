@@ -55,6 +55,7 @@ def test_the_bound_lies_over_the_exact_chance_and_not_far_over_it() -> None:
         assert exact < bound < 12 * exact
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chance", [0.5, 0.1])
 @pytest.mark.parametrize("told", [0.5, 0.3])
 def test_counts_are_accused_no_more_often_than_the_bound_says(chance: float, told: float) -> None:

@@ -61,6 +61,7 @@ def test_stretching_log_odds_stretches_the_slope_and_nothing_else(base: float) -
     assert two.intercept.value == pytest.approx(one.intercept.value, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_what_is_named_is_what_was_planted() -> None:
     named = {"over": 0, "under": 0, "high": 0, "low": 0, "right": 0}
     for seed in range(8):
@@ -118,6 +119,7 @@ def test_predictions_that_are_no_chances_are_not_calibrated() -> None:
     assert calibrate(HeldOutCells((numbers,), held.codes, None, None), expit(odds)[:, None]) is None
 
 
+@pytest.mark.slow
 def test_several_classes_share_one_slope() -> None:
     import pandas as pd
 

@@ -88,6 +88,7 @@ def test_two_classes_are_twice_the_chance_of_one() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_leak_is_found_over_all_classes() -> None:
     slopes = []
     for seed in range(4):
@@ -97,6 +98,7 @@ def test_a_leak_is_found_over_all_classes() -> None:
     assert np.mean(slopes) == pytest.approx(0.4, abs=0.08)
 
 
+@pytest.mark.slow
 def test_a_class_that_only_one_table_has(tmp_path: Path) -> None:
     table = frame()
     train, test = (table[table.part == part].drop(columns="part") for part in ("train", "test"))
@@ -110,6 +112,7 @@ def test_a_class_that_only_one_table_has(tmp_path: Path) -> None:
     assert again.models[0].unseen_error.value == pytest.approx(found.models[0].unseen_error.value)
 
 
+@pytest.mark.slow
 def test_bad_chances_get_one_clear_line() -> None:
     table = frame()
     cases = [

@@ -56,6 +56,7 @@ def test_every_output_names_the_model_that_got_it_right(score: Score) -> None:
         assert "what effects do not explain, and knowing got right from the same seen cells" in text
 
 
+@pytest.mark.slow
 def test_alone_or_beside_its_like_nothing_is_learnable() -> None:
     design, truth, effects = world(0, 0.8)
     for others in ({}, {"twin": effects}, {"saw": truth + 0.9 * (design.outcome[~design.train] - truth)}):
@@ -63,6 +64,7 @@ def test_alone_or_beside_its_like_nothing_is_learnable() -> None:
         assert "learnable" not in model.causes
 
 
+@pytest.mark.slow
 def test_chance_and_less_noise_are_not_credited() -> None:
     said = []
     for seed in range(15):

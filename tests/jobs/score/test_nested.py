@@ -41,6 +41,7 @@ def test_the_parents_fault_is_the_parents(fields: dict[str, object]) -> None:
     assert "plant lies inside treatment: the data know only the sum of their effects." in said
 
 
+@pytest.mark.slow
 def test_a_perfect_model_has_slopes_of_one() -> None:
     held = [
         [

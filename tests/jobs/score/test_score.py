@@ -149,6 +149,7 @@ def test_what_cannot_be_scored_is_refused() -> None:
             rc.score({"yes": some, "no": changed}, np.zeros((len(some.held_out), 2)))
 
 
+@pytest.mark.slow
 def test_ranges_of_slopes_hold_the_noise_of_the_seen_cells() -> None:
     inside = []
     for seed in range(6):
@@ -259,6 +260,7 @@ def test_wrong_classes_are_counted_in_rows_by_what_is_determined() -> None:
     assert misses.most == pytest.approx(min(by_others, missed) / mine.sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("classes", [False, True])
 def test_columns_of_one_table_are_scored_as_its_design_and_predictions_are(classes: bool) -> None:
     cells = np.indices((6, 6)).reshape(2, -1).T

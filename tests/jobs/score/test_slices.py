@@ -80,6 +80,7 @@ def test_at_most_three_are_told_each_beside_the_cells_of_none() -> None:
         assert worst.times.value == pytest.approx(squares[first == level].mean() / squares[others].mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 4])
 def test_models_that_err_alike_everywhere_have_none(rows: int) -> None:
     told = 0

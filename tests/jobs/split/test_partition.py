@@ -90,6 +90,7 @@ SHAPES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sizes", "order", "symmetric"), SHAPES)
 @pytest.mark.parametrize("folds", [2, 3, 4])
 def test_no_partition_has_more_determined_cells(
@@ -154,6 +155,7 @@ def test_bridges_and_only_cells_are_tested_and_harm_nobody() -> None:
     assert np.ptp(np.bincount(found.fold)) <= 1
 
 
+@pytest.mark.slow
 def test_cells_that_do_not_fit_at_first_are_exchanged_until_they_do() -> None:
     """A table of a few more cells than effects: folds hold all of it only if they are chosen with care."""
     for seed in range(4):
@@ -186,6 +188,7 @@ def test_predictions_of_all_rows_come_from_folds_that_lack_their_cells(frame: pd
     assert scores.min() > 0.8
 
 
+@pytest.mark.slow
 def test_folds_are_those_of_their_seed_whatever_the_order_of_rows(frame: pd.DataFrame) -> None:
     splitter = rc.CellKFold(4, factors=["drug", "line"], random_state=7)
     assert splitter.get_params()["random_state"] == 7
@@ -199,6 +202,7 @@ def test_folds_are_those_of_their_seed_whatever_the_order_of_rows(frame: pd.Data
     assert splitter.folds(frame.iloc[turned], groups=groups[turned]).fold.tolist() == of_groups[turned].tolist()
 
 
+@pytest.mark.slow
 def test_stratified_folds_have_outcomes_more_alike(frame: pd.DataFrame) -> None:
     options: dict[str, Any] = {"factors": ["drug", "line"], "random_state": 0}
     tenth = pd.qcut(frame.y, 10, labels=False).to_numpy()

@@ -85,6 +85,7 @@ MIXES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", MIXES)
 def test_every_test_cell_is_to_training_what_its_part_says(text: str) -> None:
     rng = np.random.default_rng(0)

@@ -31,6 +31,7 @@ def frame() -> pd.DataFrame:
     return frame.astype({"drug": str, "line": str})
 
 
+@pytest.mark.slow
 def test_splits_are_those_of_their_seed_and_whole_cells(frame: pd.DataFrame) -> None:
     splitter = rc.CellSplit(MIX, factors=["drug", "line"], n_splits=3, random_state=4)
     first = [(train.tolist(), test.tolist()) for train, test in splitter.split(frame)]
@@ -57,6 +58,7 @@ def test_the_factor_whose_levels_are_hidden_can_be_named(frame: pd.DataFrame, na
         next(rc.CellSplit("unseen level of lime:0.2", factors=["drug", "line"]).split(frame))
 
 
+@pytest.mark.slow
 def test_the_order_of_rows_and_the_kind_of_table_are_no_matter(frame: pd.DataFrame) -> None:
     splitter = rc.CellSplit(MIX, factors=["drug", "line"], n_splits=1, random_state=0)
     (_, test), (_, again), (_, array) = (
@@ -83,6 +85,7 @@ def test_it_works_in_cross_validation_and_grid_search(frame: pd.DataFrame) -> No
     assert clone(search).fit(columns, frame.y).best_params_ == search.best_params_
 
 
+@pytest.mark.slow
 def test_stratified_outcomes_are_nearer_than_others(frame: pd.DataFrame) -> None:
     options = {"factors": ["drug", "line"], "n_splits": 6, "random_state": 0}
     plain = rc.CellSplit("determined:0.2", **options)
@@ -136,6 +139,7 @@ def test_missing_levels_name_the_row_and_groups_are_no_secret(frame: pd.DataFram
         next(rc.CellSplit(factors=["drug", "line"]).split(frame.iloc[8:], groups=frame.y.iloc[8:]))
 
 
+@pytest.mark.slow
 def test_a_table_comes_back_with_its_parts(frame: pd.DataFrame, tmp_path: Path) -> None:
     frame["note"] = 'a "quoted", note\nof two lines'
     frame.loc[3, "drug"] = None

@@ -70,6 +70,7 @@ def test_what_was_planted_is_found_and_predicts_unseen_cells(name: str, seed: in
     assert 0.8 <= inside[known].mean() <= 1.0
 
 
+@pytest.mark.slow
 def test_a_curve_decides_value_certificate_and_words() -> None:
     table, unseen = design("link")
     audit = audited("link")
@@ -100,6 +101,7 @@ def test_the_document_lists_structures() -> None:
     assert json.loads(audit_json(rc.audit(rc.Design.from_cells(CELLS))))["structures"] == []
 
 
+@pytest.mark.slow
 def test_what_is_asked_for_is_assumed() -> None:
     table, _ = design("link")
     assert rc.audit(table, structure="pairs").order == 2
@@ -323,6 +325,7 @@ def test_verdicts_are_those_of_the_order_but_for_the_range() -> None:
     assert np.array_equal(moved, ((hidden < low - 1e-6) | (hidden > high + 1e-6)) & (plain == rc.Verdict.DETERMINED))
 
 
+@pytest.mark.slow
 def test_products_too_large_to_list_have_estimated_counts() -> None:
     rng = np.random.default_rng(3)
     cells = rng.integers(0, 12, (3_000, 6))
@@ -346,6 +349,7 @@ def test_quantiles_follow_the_value() -> None:
     assert np.isnan(HeldOutRanges(np.ones(5), np.ones(5)).half(at)).all()
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_choice() -> None:
     table, _ = design("log", 5)
     one, two = choose_structure(table), choose_structure(table)
@@ -411,6 +415,7 @@ def test_finding_out_what_can_be_afforded_counts_as_work(monkeypatch: pytest.Mon
     assert "link" in choice.ladder.too_long
 
 
+@pytest.mark.slow
 def test_what_takes_too_long_is_left_out_said_everywhere_and_done_when_asked(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

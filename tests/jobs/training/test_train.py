@@ -54,6 +54,7 @@ def test_the_network_is_the_one_that_anybody_would_train() -> None:
     assert (training.folds, training.at_unseen) == (0, None)
 
 
+@pytest.mark.slow
 def test_no_cell_is_asked_of_a_model_that_has_seen_it() -> None:
     """An outcome of noise alone: a model that had seen a cell would know it; one that has not misses by its spread."""
     cells = every_cell((9, 9))
@@ -78,12 +79,14 @@ def test_by_folds_only_cells_are_scored_that_the_other_folds_determine() -> None
     assert (alone[scored] == Verdict.DETERMINED).all()
 
 
+@pytest.mark.slow
 def test_the_same_table_gives_the_same_models_and_numbers() -> None:
     first, again = (TrainingTask(table(), np.flatnonzero(~table().train)).training for _ in range(2))
     assert [model.error for model in first.models] == [model.error for model in again.models]
     assert [model.name for model in first.models] == list(LAYERS)
 
 
+@pytest.mark.slow
 def test_what_the_work_does_not_suffice_for_is_left_out_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
     design = table(split=False)
     task = TrainingTask(design, np.arange(len(design.cells)))
@@ -105,6 +108,7 @@ def test_a_network_that_has_not_converged_in_its_work_is_no_forecast(monkeypatch
     assert TrainingTask(design, np.flatnonzero(~design.train)).training is None
 
 
+@pytest.mark.slow
 def test_two_values_have_a_share_of_right_answers_counted_by_hand() -> None:
     cells = every_cell((8, 7))
     outcome = (cells[:, 0] + cells[:, 1] > 6).astype(float)

@@ -57,6 +57,7 @@ def test_deeper_networks_begin_with_less_on_single_factors(paired: OutcomeShares
     assert "1 hidden layer puts" in network_shares_sentence(paired)
 
 
+@pytest.mark.slow
 def test_without_rows_that_repeat_pairs_and_noise_have_one_name() -> None:
     rng, cells = np.random.default_rng(1), _grid(8, 6)
     outcome = 2.0 * cells[:, 0] + rng.normal(size=len(cells))

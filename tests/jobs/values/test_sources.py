@@ -80,6 +80,7 @@ def test_open_cells_have_wider_ranges_and_say_what_they_rest_on():
     assert "rests on how much levels usually differ" in audit.explain(int(np.flatnonzero(left_open)[0]))
 
 
+@pytest.mark.slow
 def test_where_nothing_beats_the_mean_the_answer_says_so():
     cells = grid(6, 5, 4)
     rng = np.random.default_rng(0)
@@ -120,6 +121,7 @@ def test_a_child_has_its_effect_within_its_parent():
     assert max(abs(told[key] - truth[key]) for key in truth) < 1e-6
 
 
+@pytest.mark.slow
 def test_weights_count_as_measurements():
     rng = np.random.default_rng(6)
     cells = grid(8, 7)

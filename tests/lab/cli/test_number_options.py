@@ -19,6 +19,7 @@ OPTIONS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [-1, 0, 10**30])
 @pytest.mark.parametrize(("command", "option"), OPTIONS)
 def test_every_size_is_answered_or_refused_in_a_line(run: Run, command: str, option: str, value: int) -> None:

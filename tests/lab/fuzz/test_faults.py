@@ -60,6 +60,7 @@ def whole_or_absent(store: Store, unit: Unit) -> bool:
     return found is None or whole(store, unit)
 
 
+@pytest.mark.slow
 def test_a_sweep_goes_on_after_any_fault(fresh: Callable[[], Path]) -> None:
     def work(folder: Path) -> None:
         sweep = run(SQUARES, store=folder, executor="inline", progress=False, limits=RunLimits(retries=0, seconds=20))
@@ -102,6 +103,7 @@ def _save(path: Path) -> None:
 FILES = {"results": ("a.parquet", _save, load_table), "state": ("progress.json", _checkpoint, _ends)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FILES)
 def test_a_file_is_new_or_as_it_was(kind: str, fresh: Callable[[], Path]) -> None:
     assert faults_of_a_file(fresh, *FILES[kind]) >= 10

@@ -240,6 +240,7 @@ def assert_same(found: dict[str, Any], wanted: dict[str, Any]) -> None:
         np.testing.assert_array_equal(np.asarray(one), np.asarray(other), err_msg=name, strict=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("name", WORKS)
 def test_a_training_that_was_stopped_ends_where_it_would_have(
@@ -253,6 +254,7 @@ def test_a_training_that_was_stopped_ends_where_it_would_have(
     assert_same(found, wanted)
 
 
+@pytest.mark.slow
 def test_the_state_is_that_of_the_step_at_which_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Stopped at any step at all."""
     work = ensemble(steps=11, record=[0, 5, 11], batch=5, hidden=(6, 5))
@@ -291,6 +293,7 @@ def test_short_work_writes_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "none").exists()
 
 
+@pytest.mark.slow
 def test_what_has_ended_is_not_trained_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with keep_checkpoints(tmp_path, seconds=0):
         wanted = several("cpu")
@@ -300,6 +303,7 @@ def test_what_has_ended_is_not_trained_again(tmp_path: Path, monkeypatch: pytest
         assert_same(several("cpu"), wanted)
 
 
+@pytest.mark.slow
 def test_progress_counts_the_pieces(tmp_path: Path) -> None:
     for piece in ("first card", "second card"):
         with keep_checkpoints(tmp_path, seconds=0, about={"device": piece}) as kept:
@@ -310,6 +314,7 @@ def test_progress_counts_the_pieces(tmp_path: Path) -> None:
     assert [one["device"] for one in told["pieces"]] == ["first card"], "nothing was trained by the second"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", [b"", b"PK", b"nonsense"])
 def test_a_damaged_state_is_trained_anew(tmp_path: Path, damage: bytes) -> None:
     with keep_checkpoints(tmp_path, seconds=0):
@@ -322,6 +327,7 @@ def test_a_damaged_state_is_trained_anew(tmp_path: Path, damage: bytes) -> None:
         assert_same(several("cpu"), wanted)
 
 
+@pytest.mark.slow
 def test_a_state_of_another_training_is_not_taken(tmp_path: Path) -> None:
     with keep_checkpoints(tmp_path, seconds=0):
         ensemble(steps=41)("cpu")
@@ -396,6 +402,7 @@ def test_a_disk_that_cannot_be_written_ends_no_training(tmp_path: Path) -> None:
     assert_same(found, ensemble()("cpu"))
 
 
+@pytest.mark.slow
 def test_nothing_half_is_left(tmp_path: Path) -> None:
     (tmp_path / ".0000-0000.npz.ab12").write_bytes(b"half")
     with keep_checkpoints(tmp_path, seconds=0):

@@ -289,6 +289,7 @@ class TestEveryPaper:
     def test_figures_belong_to_claims(self, paper: Paper) -> None:
         assert {name for claim in paper.claims for name in claim.figures} == {plot.name for plot in paper.figures}
 
+    @pytest.mark.slow
     def test_verdicts_are_those_on_record(self, paper: Paper) -> None:
         """A change of verdict is a change of results/verdicts.json, which `reproduce --save` writes."""
         record = load_record(COMMITTED)
@@ -296,6 +297,7 @@ class TestEveryPaper:
             name: one for name, one in record.items() if name.startswith(f"{paper.name}/")
         }
 
+    @pytest.mark.slow
     def test_every_number_decides(self, paper: Paper, judged: dict[str, Reproduction]) -> None:
         """A measured number just past its bound turns the verdict, for all numbers of all claims."""
         results, outcomes = judged[paper.name].results, judged[paper.name].outcomes

@@ -120,6 +120,7 @@ class TestOwed:
 
 
 class TestMerging:
+    @pytest.mark.slow
     def test_units_come_home_and_are_judged_with_the_results(self, finished: Path, saved: Path, tmp_path: Path) -> None:
         away, here = some(finished, tmp_path / "away", 0, 2, 3), some(finished, tmp_path / "here", 3)
         code, text = run("--only", 12, "--merge", away, "--store", here, "--results", saved)

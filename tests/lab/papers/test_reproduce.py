@@ -83,6 +83,7 @@ def test_only_what_the_claims_read_is_run(tmp_path: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("result.json")} == written != {}
 
 
+@pytest.mark.slow
 def test_half_a_grid_is_judged_and_says_so(tmp_path: Path) -> None:
     store, inline = Store(tmp_path / "store"), make_executor("inline")
     assert reproduce(Order(PAPER, only=["12"], minutes=0), store, inline).results == {}
@@ -216,6 +217,7 @@ class TestCommands:
         with pytest.raises(InputError, match=rf"^{re.escape(str(tmp_path / 'results'))} is no folder .* clone"):
             run("reproduce", "kernel-theory", "--from-results", "--results", "results")
 
+    @pytest.mark.slow
     def test_papers_lists_what_is_established(self, folder: Path) -> None:
         code, text = run("papers", "--results", str(folder))
         assert code == 0
@@ -239,6 +241,7 @@ class TestCommands:
         with pytest.raises(InputError, match=f"^{words}"):
             run("papers", "--results", str(tmp_path / "results"))
 
+    @pytest.mark.slow
     def test_the_exit_code_is_one_if_a_verdict_is_not_the_recorded_one(self, folder: Path, tmp_path: Path) -> None:
         words = ("reproduce", "kernel-theory", "--from-results", "--only", "12,24", "--results")
         target = spoiled(folder, tmp_path)
@@ -269,6 +272,7 @@ class TestCommands:
         code, text = run(*words)
         assert (code, "kernel-theory/12: not run on record, holds now" in text) == (1, True)
 
+    @pytest.mark.slow
     def test_a_changed_verdict_is_named_though_it_is_saved(self, folder: Path, tmp_path: Path) -> None:
         save_record(tmp_path, {**record_of(PAPER, folder), "kernel-theory/12": UNLIKE})
         how = ("--only", "12", "--executor", "inline", "--save", "--results", str(tmp_path))
@@ -299,6 +303,7 @@ class TestCommands:
             claim.number for claim in find("multitask").claims
         ]
 
+    @pytest.mark.slow
     def test_figures_are_written_the_same_each_time(self, folder: Path, tmp_path: Path) -> None:
         words = ("reproduce", "kernel-theory", "--from-results", "--results", str(folder), "--figures")
         for name in ("one", "two"):

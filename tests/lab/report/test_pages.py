@@ -80,6 +80,7 @@ class _Reader(HTMLParser):
 
 
 class TestDocumentation:
+    @pytest.mark.slow
     @every_paper
     def test_the_page_is_what_the_results_give(self, paper: Paper, texts: dict[str, str]) -> None:
         """After a change: python tools/build_pages.py NAME."""
@@ -211,6 +212,7 @@ class TestHoles:
 
 
 class TestSomeClaims:
+    @pytest.mark.slow
     def test_title_and_tally_come_first(self, judged: dict[str, Reproduction]) -> None:
         some = PAPER.chosen(["12", "24"])
         text = claims_text(Reproduction(PAPER, some, judged[PAPER.name].results))

@@ -121,6 +121,7 @@ class TestLocal(ProcessContract):
             assert type(dying.exception(timeout=60)).__name__ == "BrokenProcessPool"
             assert [future.result(timeout=60) for future in living] == [1, 2, 4, 8, 16, 32]
 
+    @pytest.mark.slow
     def test_an_idle_worker_that_died_is_replaced(self) -> None:
         with LocalExecutor(1) as executor:
             executor.submit(os.getpid).result(timeout=60)
@@ -129,6 +130,7 @@ class TestLocal(ProcessContract):
             time.sleep(0.2)
             assert executor.submit(os.getpid).result(timeout=60) not in (pid, os.getpid())
 
+    @pytest.mark.slow
     def test_a_death_is_noticed_though_a_child_holds_the_pipe(self, tmp_path: Path) -> None:
         stay = tmp_path / "stay"
         stay.touch()
@@ -145,6 +147,7 @@ class TestLocal(ProcessContract):
             assert isinstance(executor.submit(divmod, 1, 0).exception(), ZeroDivisionError)
             assert isinstance(executor.submit(sample_units.make, "raise").exception(), ArithmeticError)
 
+    @pytest.mark.slow
     def test_numerical_libraries_get_one_thread(self, monkeypatch: pytest.MonkeyPatch) -> None:
         for name in THREAD_VARIABLES:
             monkeypatch.setenv(name, "2")
@@ -198,6 +201,7 @@ class TestForeignPool:
     def make(self) -> Make:
         return partial(ProcessPoolExecutor, 2, mp_context=get_context("spawn"))
 
+    @pytest.mark.slow
     def test_a_broken_pool_is_made_again(self, make: Make, tmp_path: Path) -> None:
         done = sweep(tmp_path / "s", make, 4, {1: "die once"}, retries=2)
         assert done.complete
@@ -221,6 +225,7 @@ class OnSlurm:
 
 
 class TestSlurm(OnSlurm):
+    @pytest.mark.slow
     def test_every_unit_runs_once(self, make: Make, tmp_path: Path) -> None:
         ExecutorContract().test_every_unit_runs_once_and_the_table_is_that_of_one_process(make, tmp_path)
 
@@ -318,6 +323,7 @@ class TestDask(ProcessContract):
             cluster.submit(time.sleep, threading.Lock())
         assert not cluster._pending
 
+    @pytest.mark.slow
     def test_a_call_to_a_scheduler_that_is_gone_ends_as_broken(
         self, cluster: DaskExecutor, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -338,6 +344,7 @@ class TestDask(ProcessContract):
         assert wait([future], timeout=20).not_done == set()
         assert not cluster.submit(pow, 2, 3).exception(timeout=20)
 
+    @pytest.mark.slow
     def test_units_at_work_are_finished_when_the_time_is_up(
         self, cluster: DaskExecutor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -20,6 +20,7 @@ VALUES = st.recursive(
 SETTINGS = st.dictionaries(st.text(min_size=1, max_size=4).filter(lambda name: name != "seeds"), VALUES, max_size=4)
 
 
+@pytest.mark.slow
 @given(SETTINGS)
 def test_the_key_forgets_the_order_and_nothing_else(setting: dict[str, object]) -> None:
     unit = Unit("e", 1, setting)

@@ -219,6 +219,7 @@ def test_twenty_kills_in_training(
     kill_in_training(drive, tmp_path, monkeypatch, kills=20, count=24)
 
 
+@pytest.mark.slow
 def test_workers_in_the_middle_of_a_long_unit_end_with_their_driver(
     drive: Callable[..., Driver], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -246,6 +247,7 @@ def test_twenty_kills(drive: Callable[..., Driver], tmp_path: Path, monkeypatch:
     kill_at_random(drive, tmp_path, monkeypatch, kills=20, count=500)
 
 
+@pytest.mark.slow
 def test_an_interrupt_leaves_everything_resumable(drive: Callable[..., Driver], tmp_path: Path) -> None:
     driver = drive(40)
     assert until(lambda: len(started()) > 8, 20)
@@ -259,6 +261,7 @@ def test_an_interrupt_leaves_everything_resumable(drive: Callable[..., Driver], 
     assert not finished & set(started()[position:])
 
 
+@pytest.mark.slow
 def test_two_drivers_share_a_store_and_run_no_unit_twice(drive: Callable[..., Driver], tmp_path: Path) -> None:
     drivers = [drive(40), drive(40)]
     counts = [[int(word) for word in driver.finish()[0].split()] for driver in drivers]

@@ -56,6 +56,7 @@ def test_a_dead_process_of_this_machine_is_recognised_at_once(leases: Leases) ->
     assert lease.losses == 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="a process of another system may not be seen to be dead"
 )

@@ -58,6 +58,7 @@ def test_work_that_does_not_share_gets_more_processes() -> None:
     assert rates[4] > 1.5 * rates[2] > 2 * rates[1]
 
 
+@pytest.mark.slow
 def test_processes_that_were_measured_go_on_working() -> None:
     executor, _ = measured_executor(wait, 0.3, counts=(1, 2))
     with executor:
@@ -80,15 +81,18 @@ def test_more_than_fit_are_not_taken(tmp_path: Path) -> None:
     assert (count, list(rates)) == (2, [1, 2])
 
 
+@pytest.mark.slow
 def test_there_is_a_core_for_each_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     assert list(measured(wait, 0.1, counts=(1, 2, 4))[1]) == [1, 2]
 
 
+@pytest.mark.slow
 def test_a_long_call_is_not_measured_for_ever() -> None:
     assert list(measured(wait, 0.2, counts=(1, 2, 4), limit=0.1)[1]) == [1]
 
 
+@pytest.mark.slow
 def test_work_that_always_fails_says_so() -> None:
     with pytest.raises(ZeroDivisionError):
         measured(divmod, 1, 0)

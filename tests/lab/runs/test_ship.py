@@ -74,6 +74,7 @@ def trips(packed: Path, tmp_path: Path) -> list[Path]:
     return found
 
 
+@pytest.mark.slow
 def test_a_set_of_images_left_at_home_is_said_with_the_claims_that_do_without(
     ship: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -101,6 +102,7 @@ def unpack(ship: ModuleType, job: Path, trips: list[Path]) -> int:
     return code
 
 
+@pytest.mark.slow
 def test_all_trips_together_run_what_is_owed_and_come_home(ship: ModuleType, trips: list[Path], tmp_path: Path) -> None:
     job = tmp_path / "job"
     # As there: with the script of a trip, and nothing of the clone.
@@ -168,6 +170,7 @@ def test_what_does_not_fit_the_machine_is_refused(
     assert "no manifest.json in" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_runs_and_ways_home_that_make_no_sense_are_refused(
     ship: ModuleType, trips: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -187,6 +190,7 @@ def test_runs_and_ways_home_that_make_no_sense_are_refused(
     assert "did you mean 'gated-linear'?" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_pack_names_no_place_of_this_machine(ship: ModuleType, trips: list[Path], tmp_path: Path) -> None:
     assert unpack(ship, tmp_path / "job", trips) == 0
     said = "".join((trip / "manifest.json").read_text() for trip in trips)
@@ -224,6 +228,7 @@ def names(content: bytes) -> list[str]:
         return archive.getnames()
 
 
+@pytest.mark.slow
 def test_a_machine_that_is_taken_away_leaves_what_was_finished(
     ship: ModuleType, trips: list[Path], tmp_path: Path
 ) -> None:
@@ -264,6 +269,7 @@ def test_the_service_for_several_processes_is_started_tried_and_ended(
     assert log.read_text() == "start\nquit\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mnist", "cifar10", "cifar100"])
 def test_images_come_out_as_they_went_in(
     ship: ModuleType, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

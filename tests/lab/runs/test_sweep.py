@@ -76,6 +76,7 @@ def test_a_unit_that_another_driver_finishes_meanwhile_is_found(tmp_path: Path) 
     assert held.key not in started()
 
 
+@pytest.mark.slow
 def test_nothing_is_started_when_the_time_is_up_and_another_call_goes_on(tmp_path: Path) -> None:
     def slow(unit: Unit) -> list[dict[str, Any]]:
         time.sleep(0.2)
@@ -88,6 +89,7 @@ def test_nothing_is_started_when_the_time_is_up_and_another_call_goes_on(tmp_pat
     assert (rest.ran, rest.found, rest.left, rest.complete) == (2, 2, 0, True)
 
 
+@pytest.mark.slow
 def test_a_unit_in_training_is_saved_when_the_time_is_up_and_another_call_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,6 +112,7 @@ def test_a_unit_in_training_is_saved_when_the_time_is_up_and_another_call_goes_o
     assert len({*lines}) == 2 * STEPS, "a step was taken twice"
 
 
+@pytest.mark.slow
 def test_units_that_wait_in_a_pool_are_taken_back_when_the_time_is_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,6 +124,7 @@ def test_units_that_wait_in_a_pool_are_taken_back_when_the_time_is_up(
     assert done.left == 9 - done.ran
 
 
+@pytest.mark.slow
 def test_units_that_lack_memory_beside_others_run_with_fewer_of_them(tmp_path: Path) -> None:
     pool, crowded = partial(make_executor, "local", workers=4), experiment(8, trouble=dict.fromkeys(range(8), "crowd"))
     done = run(crowded, "quick", tmp_path / "s", pool, progress=False, limits=RunLimits(retries=0))
@@ -128,6 +132,7 @@ def test_units_that_lack_memory_beside_others_run_with_fewer_of_them(tmp_path: P
     assert len(started()) > 8, "none was refused, so that nothing was tried"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 3])
 def test_a_unit_that_lacks_memory_by_itself_has_failed(workers: int, tmp_path: Path) -> None:
     pool, huge = partial(make_executor, "local", workers=workers), experiment(3, trouble={1: "huge"})
@@ -183,6 +188,7 @@ class Silent(Executor):
         return Future()
 
 
+@pytest.mark.slow
 def test_units_whose_answers_are_lost_are_found_in_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweep_module, "SILENCE_SECONDS", 0.1)
     done = run(experiment(3), "quick", tmp_path / "s", Silent(), progress=False)
@@ -202,6 +208,7 @@ class Overtaken(Executor):
         return Future()
 
 
+@pytest.mark.slow
 def test_units_that_another_driver_finished_are_not_counted_as_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -258,6 +265,7 @@ class Deserter(Executor):
         return future
 
 
+@pytest.mark.slow
 def test_a_unit_whose_worker_is_gone_without_a_word_is_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -285,6 +293,7 @@ class Crowded(ThreadPoolExecutor):
         return future
 
 
+@pytest.mark.slow
 def test_a_death_counts_once_while_the_next_attempt_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweep_module, "SILENCE_SECONDS", 0.05)
     with Crowded(1) as pool:
@@ -292,6 +301,7 @@ def test_a_death_counts_once_while_the_next_attempt_waits(tmp_path: Path, monkey
     assert (done.ran, done.failures) == (2, ())
 
 
+@pytest.mark.slow
 def test_a_unit_that_waits_in_a_queue_is_not_taken_for_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweep_module, "SILENCE_SECONDS", 0.05)
     store = Store(tmp_path / "s")
@@ -307,6 +317,7 @@ def test_a_unit_that_waits_in_a_queue_is_not_taken_for_lost(tmp_path: Path, monk
     assert (done.ran, done.failures) == (3, ())
 
 
+@pytest.mark.slow
 def test_a_unit_that_was_given_up_stays_so_when_it_is_asked_for_again(tmp_path: Path) -> None:
     work, store = experiment(1), Store(tmp_path / "s")
     unit = work.units("quick")[0]

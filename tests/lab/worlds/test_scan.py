@@ -83,6 +83,7 @@ def actions_of(row: int) -> tuple[str, ...]:
     return tuple(ACTIONS[code] for code in commands().actions[row, : commands().action_counts[row]])
 
 
+@pytest.mark.slow
 def test_every_command_means_what_rewriting_makes_of_it() -> None:
     scan = commands()
     for row, text in enumerate(scan.texts):
@@ -138,6 +139,7 @@ def test_templates_hold_out_what_their_name_says(way: str) -> None:
     assert not any(words_before(row, way) & {*verbs, "turn"} for row in one.train)
 
 
+@pytest.mark.slow
 def test_fillers_come_one_by_one() -> None:
     for count in range(4):
         before = set().union(*(words_before(row, "around right") for row in scan_split(f"filler_num{count}").train))

@@ -86,6 +86,7 @@ def rejections(cases: int, rows: int, seed: int, **options: Any) -> float:
     return float(np.mean([test.p_value <= 0.05 for test in found]))
 
 
+@pytest.mark.slow
 def test_an_invariant_model_is_rarely_flagged() -> None:
     # 300 cases at 5 %: two standard deviations are 2.5 %.
     assert 0.025 <= rejections(300, 600, 4, classes=4, accuracy=0.7) <= 0.075

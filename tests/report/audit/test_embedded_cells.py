@@ -154,6 +154,7 @@ class TestWholeTables:
                 assert top + height <= 1
 
 
+@pytest.mark.slow
 def test_of_a_table_too_large_some_listed_cells_are_carried_along() -> None:
     audit = too_large()
     data = embedded_cells(audit, VerdictMap(audit))
@@ -182,6 +183,7 @@ def test_asking_gives_the_certificates_that_the_report_writes_out() -> None:
         assert sum(up / down * observed[at] for at, up, down in terms) == pytest.approx(one.by_sum, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_names_cannot_end_the_script() -> None:
     rows = [(a, b, float(i + j)) for i, a in enumerate(HOSTILE) for j, b in enumerate("xyz") if (i + j) % 4]
     audit = rc.audit(
@@ -194,6 +196,7 @@ def test_names_cannot_end_the_script() -> None:
     assert set(map(printable, HOSTILE)) == set(data["factors"][0][1])
 
 
+@pytest.mark.slow
 def test_controls_need_the_script_and_little_is_added() -> None:
     text = flights_page()
     bare = re.sub(r"<script.*?</script>", "", text, flags=re.S)

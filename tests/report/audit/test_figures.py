@@ -146,6 +146,7 @@ class TestEveryFigure:
         assert len(make().table) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["svg", "pdf", "png"])
 def test_saved_files_are_the_same_bytes(tmp_path: Path, suffix: str) -> None:
     first = VerdictMap(blocks()).save(tmp_path / f"one.{suffix}").read_bytes()
@@ -307,6 +308,7 @@ def test_where_all_is_determined_the_map_shows_standard_errors() -> None:
     assert f"standard error of {audit.design.outcome_column.name}" in chart.svg()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("targets", [False, True])
 def test_a_place_of_several_cells_averages_their_variances(targets: bool) -> None:
     cells = np.random.default_rng(0).integers([5, 6, 4], size=(60, 3))

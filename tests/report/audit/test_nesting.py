@@ -35,6 +35,7 @@ def audit() -> rc.Audit:
 SAID = "40 of the 80 combinations of levels cannot exist: plant lies inside treatment (inferred from the rows;"
 
 
+@pytest.mark.slow
 def test_every_face_says_what_cannot_exist(audit: rc.Audit) -> None:
     assert SAID in " ".join(audit.summary.split())
     assert SAID in page(audit)
@@ -57,6 +58,7 @@ def test_counts_coverage_and_lists_leave_them_out(audit: rc.Audit) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_map_leaves_impossible_places_blank(audit: rc.Audit) -> None:
     chart = VerdictMap(audit)
     panel = next(panel for panel in chart.shown if {panel.row.factor, panel.column.factor} == {"plant", "treatment"})

@@ -534,6 +534,7 @@ def shown_numbers(found: Outputs) -> Iterator[tuple[Any, ...]]:
         yield from (("models", place, word) for word in WORDS[1:4])
 
 
+@pytest.mark.slow
 @pytest.mark.trains
 @pytest.mark.parametrize("split", [True, False])
 def test_outputs_of_trained_models_say_the_same_numbers(split: bool, tmp_path: Path) -> None:

@@ -289,6 +289,7 @@ def test_same_audit_made_twice_gives_the_same_bytes(make: Callable[[], rc.Audit]
     assert page(make.__wrapped__()) == page_of(make)  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_symmetric_factors_may_be_named_in_any_order() -> None:
     assert page(symmetric(("gene B", "gene A"))) == page_of(symmetric)
 
@@ -308,6 +309,7 @@ def test_names_stay_text_everywhere() -> None:
     assert "49" not in [text.strip() for text in outline.texts]
 
 
+@pytest.mark.slow
 def test_models_are_shown_by_verdict() -> None:
     columns: dict[str, list[object]] = {"share": [0.2, 0.5], "model": ["additive <b>", "forest"], "cells": [9] * 2}
     for verdict in (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL):
@@ -321,6 +323,7 @@ def test_models_are_shown_by_verdict() -> None:
     assert "Other models" not in page_of(disconnected)
 
 
+@pytest.mark.slow
 def test_command_suggestions_and_guess_are_shown() -> None:
     text = Outline(page(guessed(), command="recombine audit <t>.csv")).text
     assert "recombine audit <t>.csv" in text
@@ -328,6 +331,7 @@ def test_command_suggestions_and_guess_are_shown() -> None:
     assert "Columns of the table and why each was taken or left" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("asked", "rows"), [(1, 1), (2, 2), (None, 2)])
 def test_as_many_cells_are_suggested_as_were_asked_for(asked: int | None, rows: int) -> None:
     text = page(disconnected(), next_cells=asked)
@@ -337,6 +341,7 @@ def test_as_many_cells_are_suggested_as_were_asked_for(asked: int | None, rows: 
     assert ("Only the first is below" in Outline(text).text) == (asked == 1)
 
 
+@pytest.mark.slow
 def test_targets_are_counted_in_place_of_the_product() -> None:
     targets = pd.DataFrame({"plate": ["plate 0", "plate 0", "plate 1"], "batch": ["batch 8", "batch 1", "batch 7"]})
     audit = rc.audit(disconnected().design, targets=targets)

@@ -60,6 +60,7 @@ def test_numbers_that_do_not_exist_are_null():
     assert document["verdicts"][0]["leverage"] is None
 
 
+@pytest.mark.slow
 def test_integers_beyond_64_bits_keep_every_digit():
     seen = np.random.default_rng(0).integers(0, 1000, size=(20, 10))
     document = json.loads(audit_json(rc.audit(rc.Design.from_cells(seen, sizes=(1000,) * 10))))

@@ -103,6 +103,7 @@ def test_symmetric_factors_are_said_to_be_one():
     assert "one factor used twice: gene_a and gene_b" in shown(audit)
 
 
+@pytest.mark.slow
 def test_targets_are_judged_before_the_product(flights):
     import pandas as pd
 
@@ -141,6 +142,7 @@ def test_nothing_left_to_collect_is_said():
     assert "You have enough combinations: every one was seen." in shown(audit, plan=audit.plan(2))
 
 
+@pytest.mark.slow
 @pytest.mark.trains
 def test_the_share_of_right_answers_is_shown():
     cells = every_cell((8, 7))

@@ -32,6 +32,7 @@ def scored(models: int = 2, name: str = "net") -> Score:
     )
 
 
+@pytest.mark.slow
 def test_answers_say_all_of_the_error() -> None:
     found = scored()
     for model in found.models:
@@ -43,6 +44,7 @@ def test_answers_say_all_of_the_error() -> None:
     assert "cells that these data do not determine (unseen level" in said[0]
 
 
+@pytest.mark.slow
 def test_the_page_has_every_part_and_nothing_from_outside() -> None:
     found = scored()
     text = score_page(found, command="recombine score table.csv")
@@ -57,6 +59,7 @@ def test_the_page_has_every_part_and_nothing_from_outside() -> None:
     assert all(text.count(f'id="{anchor}"') == 1 for anchor in anchors)
 
 
+@pytest.mark.slow
 def test_hostile_names_stay_text() -> None:
     found = scored(1, HOSTILE)
     assert "<img" not in score_page(found)
@@ -65,6 +68,7 @@ def test_hostile_names_stay_text() -> None:
     assert json.loads(score_json(found))["models"][0]["name"].startswith("<img")
 
 
+@pytest.mark.slow
 def test_figures_show_the_numbers_of_the_score() -> None:
     found = scored(6)
     bars = CausesFigure(found)

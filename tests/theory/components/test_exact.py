@@ -8,6 +8,7 @@ import pytest
 import recombine as rc
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(2, 3), (3, 3), (4, 4), (3, 3, 3), (8, 8)])
 def test_values_are_what_is_certified_where_nothing_is_noise(shape: tuple[int, ...]) -> None:
     for seed in range(6):

@@ -161,6 +161,7 @@ def test_a_level_never_seen_is_exact_where_its_features_repeat_its_effect(column
     assert np.abs(fit.predict(codes[~seen]).mean - y[~seen]).max() < 1e-6
 
 
+@pytest.mark.slow
 def test_permuted_features_neither_help_nor_harm():
     gaps = []
     for seed in range(6):

@@ -167,6 +167,7 @@ def test_a_large_mean_does_not_drown_the_squares():
     assert np.isclose(near.derivatives(logs)[0], far.derivatives(logs)[0], rtol=1e-8)
 
 
+@pytest.mark.slow
 def test_tables_beyond_a_dense_covariance_are_fitted_alike(monkeypatch):
     rng = np.random.default_rng(0)
     codes = np.argwhere(rng.random((8, 6, 5)) < 0.7)
@@ -277,6 +278,7 @@ def test_on_a_full_balanced_table_the_preconditioner_is_the_schur_complement_but
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("shape", "density"), [((20, 16, 10), 0.4), ((40, 30, 5), 0.15)])
 def test_conjugate_gradients_find_the_exact_maximum_up_to_a_fraction_of_its_standard_error(shape, density, monkeypatch):
     factors, codes, y, equations = large(shape, density)

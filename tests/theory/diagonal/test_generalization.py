@@ -205,6 +205,7 @@ def test_with_more_samples_than_inputs_training_ends_at_least_squares(method: st
     assert np.allclose(found.beta, np.linalg.lstsq(inputs, targets)[0], atol=1e-8)
 
 
+@pytest.mark.slow
 def test_samples_that_contradict_each_other_end_where_gradient_descent_does() -> None:
     both, targets = np.vstack([X, X[:1]]), np.r_[Y, 0.0]
     found = predict(both, targets=targets, test=(X, Y), method="stl", alpha=0.3, gamma=0.3)

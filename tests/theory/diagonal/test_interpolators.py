@@ -154,6 +154,7 @@ def test_nothing_to_learn_leaves_a_network_where_it_starts() -> None:
     assert np.all(least_potential([[1.0, 1.0]], [0.0], Potential.single_task(2, 0.1)).value == 0)
 
 
+@pytest.mark.slow
 def test_the_relative_entropy_program_has_the_same_answer() -> None:
     cvxpy = pytest.importorskip("cvxpy")
     potential = Potential.finetuned(B, 0.1, 1.0, 0.2)

@@ -154,6 +154,7 @@ def test_the_normal_route_is_the_dense_one(sizes, order, symmetric, weighted, fe
         assert np.allclose(variances[free], wanted[free], rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_thousand_levels_of_one_factor_are_eliminated_exactly():
     """The size at which the route is taken by itself, against the decomposition of the whole."""
     generator = np.random.default_rng(0)

@@ -49,6 +49,7 @@ def answered(draw):
     return identify(seen if len(seen) else cells[:1], order=order, sizes=(size,) * factors, symmetric=symmetric)
 
 
+@pytest.mark.slow
 @given(answered())
 def test_every_determined_cell_has_a_certificate_and_no_other_has(answer):
     cells = every_cell(answer.features.sizes)

@@ -62,6 +62,7 @@ def designs(draw):
     return tuple(sizes), order, symmetric, seen
 
 
+@pytest.mark.slow
 @given(designs())
 def test_every_route_agrees_with_rational_elimination(design):
     sizes, order, symmetric, seen = design
@@ -79,6 +80,7 @@ def test_every_route_agrees_with_rational_elimination(design):
         assert np.array_equal(answer.verdicts_of(cells), answer.verdicts)
 
 
+@pytest.mark.slow
 @given(designs())
 def test_counts_equal_the_counted_grid(design):
     sizes, order, symmetric, seen = design
@@ -99,6 +101,7 @@ def mask_of(text):
     return np.array(list(text)) == "1"
 
 
+@pytest.mark.slow
 def test_agrees_with_the_stored_answers_of_r_on_500_designs():
     stored = stored_designs()
     assert len(stored) == 500
@@ -113,6 +116,7 @@ def test_agrees_with_the_stored_answers_of_r_on_500_designs():
     assert 0.2 < determined / unseen < 0.8
 
 
+@pytest.mark.slow
 def test_projection_agrees_with_the_stored_answers_of_r():
     for design in stored_designs()[::3]:
         cells, seen = every_cell(design["sizes"]), mask_of(design["seen"])
@@ -128,6 +132,7 @@ def has_estimability():
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("Rscript"), reason="Rscript is not installed")
 def test_r_still_gives_the_stored_answers():
     if not has_estimability():
@@ -245,6 +250,7 @@ def test_sampled_counts_of_interchangeable_factors(monkeypatch):
         assert all(sampled.low[verdict] <= truth[verdict] <= sampled.high[verdict] for verdict in Verdict)
 
 
+@pytest.mark.slow
 def test_ten_million_levels_at_order_2_need_no_table():
     seen = np.array([[0, 0, 0], [0, 0, 10**7], [0, 10**7, 0], [10**7, 0, 0]])
     answer = identify(seen, [[10**7, 10**7, 10**7], [5, 0, 0]], order=2)

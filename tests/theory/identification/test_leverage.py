@@ -20,6 +20,7 @@ def by_pseudo_inverse(features, seen, cells, weights=None):
     return np.einsum("ij,jk,ik->i", targets, inverse, targets)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sizes", "order", "symmetric", "density"),
     [

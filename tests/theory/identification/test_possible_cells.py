@@ -70,6 +70,7 @@ def brute_force(sizes: tuple[int, ...], order: int, cells: Cells, seen: Cells) -
     return np.array(codes), int(full - rank)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [1, 2, 3])
 @given(case=designs())
 def test_nested_designs_agree_with_brute_force(case: tuple[Possible, Cells, Cells], order: int) -> None:

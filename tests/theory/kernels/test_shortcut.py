@@ -127,6 +127,7 @@ def spread_over_simplex(count: int) -> Floats:
     return np.where(square.sum(axis=1, keepdims=True) > 1, 1 - square, square) / 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("loss", "shares"), [("hinge", (0.518, 0.389, 0.078, 0.015)), ("squared", (0.730, 0.185, 0.071, 0.015))]
 )

@@ -64,6 +64,7 @@ def simulated(kernel, seen, unseen, draws, symmetric=False):
     return top / bottom
 
 
+@pytest.mark.slow
 def test_the_closed_form_is_the_mean_over_random_effects():
     cells = every_cell((5, 4, 3))
     seen = np.random.default_rng(2).random(len(cells)) < 0.6

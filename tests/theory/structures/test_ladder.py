@@ -47,6 +47,7 @@ def test_the_planted_structure_is_chosen(name: str, seed: int) -> None:
     assert [rung.chosen for rung in found.rungs].count(True) == 1
 
 
+@pytest.mark.slow
 def test_with_few_cells_and_much_noise_no_curve_is_chosen() -> None:
     rng = np.random.default_rng(3)
     for seed in range(5):
@@ -70,6 +71,7 @@ def test_the_score_is_that_of_cross_validation_by_hand() -> None:
     assert found.cells == len(y)
 
 
+@pytest.mark.slow
 def test_the_standard_error_is_the_spread_over_samples() -> None:
     rng, found = np.random.default_rng(5), []
     effects = rng.normal(size=(2, 10))
@@ -204,6 +206,7 @@ def test_logarithms_give_means() -> None:
         fit_structure("log", GRID, y - y.mean())
 
 
+@pytest.mark.slow
 def test_shares_of_determined_cells_are_those_of_a_direct_computation() -> None:
     rng = np.random.default_rng(12)
     some = np.sort(rng.choice(len(GRID), 260, replace=False))

@@ -35,6 +35,7 @@ def test_what_would_be_too_much_is_not_begun():
     assert count.spent == 9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHAPES)
 def test_the_ladder_spends_no_more_than_it_may(name):
     cells, y = drawn(SHAPES[name], 1)
@@ -57,6 +58,7 @@ def test_the_ladder_spends_no_more_than_it_may(name):
         assert not tried & set(rungs.too_long)
 
 
+@pytest.mark.slow
 def test_counting_changes_no_number():
     cells, y = drawn((9, 8, 3), 2)
     with counted_work(1e15):
@@ -65,6 +67,7 @@ def test_counting_changes_no_number():
     assert [rung.r2 for rung in counted.rungs] == [rung.r2 for rung in plain.rungs]
 
 
+@pytest.mark.slow
 def test_the_same_limit_gives_the_same_answer_twice():
     cells, y = drawn((9, 8, 3), 3)
     answers = []

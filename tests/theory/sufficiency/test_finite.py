@@ -75,6 +75,7 @@ def random_case(seed: int) -> tuple[IntArray, Composition, list[FloatArray]]:
     return np.argwhere(mask), rule, parts
 
 
+@pytest.mark.slow
 def test_refitting_agrees_with_the_criterion() -> None:
     agree, both = 0, set()
     for seed in range(60):

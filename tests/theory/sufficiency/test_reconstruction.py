@@ -70,12 +70,14 @@ def test_two_planes_give_every_combination(rule: Composition) -> None:
     assert all(world.asked)
 
 
+@pytest.mark.slow
 def test_f_is_rebuilt_from_any_point_of_the_support() -> None:
     world = World(drawn(3))
     found = world.rebuilt(CORNER, np.array([[0.0], [0.5]]))
     assert np.abs(found(POINTS[::5]) - world(POINTS[::5])).max() < 1e-8
 
 
+@pytest.mark.slow
 def test_a_wrong_start_shows_off_the_support() -> None:
     move = 0.3 * np.random.default_rng(2).standard_normal((2, 3))
     bent = World(drawn(3))

@@ -86,6 +86,7 @@ def refits_differ(rule: Callable[..., FloatArray], parts: list[FloatArray], seen
 
 
 class TestVerdicts:
+    @pytest.mark.slow
     @pytest.mark.parametrize("rule", ["add", "product"])
     def test_addition_and_products_follow_the_graph_of_seen_cells(self, rule: str) -> None:
         for seen in supports(12):
@@ -95,6 +96,7 @@ class TestVerdicts:
             assert (found.rows[seen] == Verdict.SEEN).all()
             assert not (found.rows == Verdict.UNDECIDED).any()
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", ["own", "wide", "mix", "bilinear"])
     def test_a_cell_follows_only_if_no_refit_changes_it(self, name: str) -> None:
         rule, width = RULES[name]
@@ -117,6 +119,7 @@ class TestVerdicts:
                 assert found.second is not None
                 assert found.second.agreement < 1e-9
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", ["add", "product", "bilinear"])
     def test_it_says_what_the_criterion_on_grids_says(self, name: str) -> None:
         rule, width = RULES[name]
@@ -140,6 +143,7 @@ class TestVerdicts:
             found = table_support(everything, {"one": "a", "two": "b", "three": "c"}, add(), seen=seen)
             assert (found.rows == identify(cells, sizes=(3, 4, 3)).verdicts_on_grid().ravel()).all()
 
+    @pytest.mark.slow
     def test_draws_that_disagree_are_undecided(self) -> None:
         # Whether a front hides what is behind it is up to the components.
         found = table_support(frame(np.array([[0, 0], [0, 1], [1, 0]])), SLOTS, occlude(), components=1)
@@ -165,6 +169,7 @@ class TestVerdicts:
 
 
 class TestSecondSolution:
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", sorted(RULES))
     def test_both_fit_what_was_seen_and_differ_elsewhere(self, name: str) -> None:
         rule, width = RULES[name]
@@ -187,6 +192,7 @@ class TestSecondSolution:
 
 
 class TestEnough:
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", sorted(RULES))
     def test_with_the_named_points_all_others_follow(self, name: str) -> None:
         rule, width = RULES[name]
@@ -213,6 +219,7 @@ class TestEnough:
 
 
 class TestReach:
+    @pytest.mark.slow
     def test_two_blocks_are_apart_until_a_point_joins_them(self) -> None:
         rng = np.random.default_rng(0)
         points = rng.random((4000, 2))
@@ -355,6 +362,7 @@ class TestHostileInput:
 
 
 class TestSize:
+    @pytest.mark.slow
     def test_a_hundred_thousand_rows_take_seconds_or_are_refused(self) -> None:
         points = pd.DataFrame(np.random.default_rng(0).random((100_000, 2)), columns=["a", "b"])
         points = points[(points < 0.5).all(axis=1) | (points > 0.6).all(axis=1)]

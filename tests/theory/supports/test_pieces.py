@@ -134,6 +134,7 @@ def holds(support: Support) -> bool:
     return sufficient_support(support, add(), WAVES, probes=2).holds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", range(0, 304, 38))
 def test_no_region_with_a_second_solution_is_called_determined(start: int) -> None:
     cases = [Case.drawn(seed) for seed in range(start, start + 38)]
@@ -144,6 +145,7 @@ def test_no_region_with_a_second_solution_is_called_determined(start: int) -> No
     assert np.mean([holds(case.support) for case in cases if all(count == 1 for count, _ in case.pieces)]) > 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", range(0, 320, 80))
 def test_no_samples_of_such_a_region_are(start: int) -> None:
     for case in map(Case.drawn, range(start, start + 80)):

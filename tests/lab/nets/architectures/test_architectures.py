@@ -37,6 +37,7 @@ def test_a_network_learns_the_same_alone_and_in_a_batch(network: Architecture) -
         torch.testing.assert_close(outputs, alone.outputs(IMAGES[place])[0], rtol=0, atol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("network", [RESNET, VIT], ids=["resnet", "vit"])
 def test_training_lowers_the_loss(network: Architecture) -> None:
     ensemble = Ensemble(network, SEEDS, chunk=3)

@@ -184,6 +184,7 @@ def test_networks_without_a_size_are_refused(wrong: dict) -> None:
         ConvNet(**{"shape": (2, 28, 28), **wrong})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=needs_gpu)])
 @pytest.mark.parametrize("stacked", [True, False])
 def test_float64_keeps_its_digits_through_adam(device: str, stacked: bool) -> None:

@@ -71,6 +71,7 @@ def addition_slopes(hidden: int, scale: float, seeds: int, rate: float) -> np.nd
     return np.reshape(fitted, (3, seeds))
 
 
+@pytest.mark.slow
 def test_lazy_networks_leak_as_the_kernel_theory_says() -> None:
     measured = addition_slopes(hidden=1500, scale=1.0, seeds=3, rate=0.005).mean(axis=1)
     kernel = OverlapKernel.relu(depth=1, factors=2)
@@ -85,6 +86,7 @@ def test_rich_networks_interpolate_but_do_not_extrapolate() -> None:
     assert extrapolation.max() < 0.85
 
 
+@pytest.mark.slow
 def test_the_loss_decides_the_shortcut_on_context_dependence() -> None:
     """Lazy networks on CD-3, both losses in one ensemble: logistic follows the context, squared error the rule."""
     task = tasks.context_dependence(left_out=3)

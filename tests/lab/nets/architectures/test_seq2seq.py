@@ -62,6 +62,7 @@ def test_hand_written_slopes_are_finite_differences(encoder: int, decoder: int) 
     assert torch.autograd.gradcheck(logits, leaves, fast_mode=True)
 
 
+@pytest.mark.slow
 def test_losses_are_those_of_torch_s_layers() -> None:
     """Four steps with clipping and Adam: forward pass, slopes, samples and updates all agree."""
     pool = torch.from_numpy(scan_reading("A").train)
@@ -119,6 +120,7 @@ def learn(pools: list[np.ndarray], seeds: list[int], chunk: int | None = None, *
     return ensemble.train(ROWS, SCAN.actions, **{**settings, **options})
 
 
+@pytest.mark.slow
 def test_a_network_learns_the_same_alone_and_in_any_chunk() -> None:
     """Each draws from its own rows, however many they are."""
     pools = [scan_reading("A").train, np.arange(102), scan_reading("B3").train[:50]]
@@ -153,6 +155,7 @@ def test_networks_learn_what_they_are_shown_before_what_they_are_not() -> None:
     assert float(shown[2, 0]) > float(shown[2, 2])
 
 
+@pytest.mark.slow
 def test_given_the_right_symbols_or_its_own_a_network_gets_the_same_sequences_right() -> None:
     trained = taught()
     written = torch.from_numpy(SCAN.actions[:102].copy()).expand(3, -1, -1)

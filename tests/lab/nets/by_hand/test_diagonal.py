@@ -121,6 +121,7 @@ def test_the_best_loss_on_the_way_can_be_lower_than_the_last() -> None:
     assert found.best[0] < 0.7 * found.test[0]
 
 
+@pytest.mark.slow
 def test_multi_task_training_follows_its_flow() -> None:
     pair = linear_teachers(0, dimension=12, active=3, main=3, shared=3)
     X, X1 = sphere_inputs(0, "main inputs", 4, 12), sphere_inputs(0, "auxiliary inputs", 24, 12)

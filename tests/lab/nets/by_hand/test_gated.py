@@ -178,6 +178,7 @@ class TestFlow:
         )
         assert found / path.margin[-1] == pytest.approx(given.y * best.decision(given.X, given.ids), abs=1e-3)
 
+    @pytest.mark.slow
     def test_units_that_share_contexts_end_in_separate_machines(self):
         given = gated_problem("toy")
         shared = np.tile(joint_contexts(given.ids)[:, None], (1, 3))

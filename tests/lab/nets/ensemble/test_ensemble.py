@@ -72,6 +72,7 @@ def test_hand_written_route_is_what_autograd_computes(batch: int | None) -> None
         torch.testing.assert_close(tensor, own.parameters[name], rtol=0, atol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hidden", ROUTES.values(), ids=ROUTES)
 @pytest.mark.parametrize("batch", [None, 7])
 def test_stops_and_compaction_change_no_trajectory(hidden: tuple[int, ...], batch: int | None) -> None:
@@ -159,6 +160,7 @@ def test_updates_too_small_for_bfloat16_are_not_lost() -> None:
     torch.testing.assert_close(before.bfloat16(), after.bfloat16(), rtol=0.01, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_cross_entropy_learns_labels() -> None:
     labels = RNG.integers(0, 3, 14)
     ensemble = Ensemble(MLP(4, (50,), outputs=3), SEEDS)

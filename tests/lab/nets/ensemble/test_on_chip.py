@@ -107,6 +107,7 @@ def emulate(monkeypatch: pytest.MonkeyPatch, compiled: Path) -> Callable[[Layout
     return with_layout
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_the_kernel_does_what_the_hand_written_step_does(recipe: str, emulate: Callable[[Layout], None]) -> None:
@@ -117,6 +118,7 @@ def test_the_kernel_does_what_the_hand_written_step_does(recipe: str, emulate: C
     agree(on, by_hand, 1e-12)
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize(
     ("units", "parts", "group", "warps"), [(1, 1, 8, 1), (4, 8, 8, 2), (4, 16, 4, 3), (1, 2, 2, 2)]

@@ -69,6 +69,7 @@ def test_recalibrated_statistics_are_those_of_the_samples(model: ResNet18, sampl
     assert torch.allclose(found, wanted, rtol=0.05, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_finetuning_leaves_the_pretrained_model_alone_and_is_the_same_every_time(
     model: ResNet18, samples: tuple
 ) -> None:

@@ -171,6 +171,7 @@ def test_claims_wait_for_the_units_they_need(results: dict[str, Evidence], name:
             assert PaperFigure(plot, {name: Evidence(begun, results[name].provenance)}).svg().startswith("<svg")
 
 
+@pytest.mark.slow
 def test_every_figure_is_drawn_from_the_committed_results(results: dict[str, Evidence]) -> None:
     for plot in PAPER.figures:
         figure = PaperFigure(plot, results)

@@ -301,6 +301,7 @@ def test_first_gradients_and_opacities():
     assert judge("9a", [row | {"gradient": 0.0} for row in rows]).verdict is Standing.FAILS
 
 
+@pytest.mark.slow
 def test_the_variance_tells_the_targets_apart():
     experiment = PAPER.by_name["targets"]
     rows = [row for unit in experiment.units("quick")[:2] for row in experiment.function(unit)]

@@ -142,6 +142,7 @@ def test_a_small_batch_agrees_with_its_networks_alone() -> None:
             assert row["widest apart"] < 1e-5
 
 
+@pytest.mark.slow
 def test_small_networks_are_scored_alone_and_in_a_batch() -> None:
     rows = [
         dict(row) for unit in PAPER.by_name["routes"].units("quick") for row in PAPER.by_name["routes"].compute(unit)

@@ -131,6 +131,7 @@ def test_the_generator_keeps_slots_apart() -> None:
     assert latent_support("orthogonal").contains(latent_support("orthogonal").sample(50)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(find_spec("torch") is None, reason="needs torch")
 def test_the_simulation_tells_the_models_apart() -> None:
     setting = {"sizes": [1, 512], "steps": 600, "recorded": [300, 600], "rate": 0.1, "batch": 32}

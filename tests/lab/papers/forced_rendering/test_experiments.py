@@ -88,12 +88,14 @@ def test_the_variance_term_composes_and_one_component_does_not() -> None:
     assert found["variance"]["striped"] > found["entropy"]["striped"]
 
 
+@pytest.mark.slow
 def test_what_is_painted_for_one_factor_alone_adds_up_where_a_decoder_pastes(plain: dict[str, Any]) -> None:
     row = single_factor_sums(unit(**TINY))[0]
     assert row["correlation"] == pytest.approx(plain["correlation"])
     assert row["summed"] > row["correlation"] + 0.3
 
 
+@pytest.mark.slow
 def test_embeddings_are_those_of_the_place_that_is_painted() -> None:
     small = {"side": 8, "width": 1.0, "corner": 4, "epochs": 60, "rate": 5e-3, "batch": 16, "penalty": "variance"}
     rows = Table.from_rows(embedding_pictures(unit(**small)))
@@ -177,6 +179,7 @@ def test_the_inner_hole_keeps_its_distance() -> None:
     assert (inner_hole(BumpWorld(16, hole=Hole.square(6, 9))) == ~BumpWorld(16, hole=Hole.square(6, 9)).seen()).all()
 
 
+@pytest.mark.slow
 def test_figures_are_drawn_from_rows(plain: dict[str, Any], striped: dict[str, Any]) -> None:
     more = [{**row, "seed": seed} for seed in (0, 1) for row in (plain, striped)]
     drawn = decoder_layers(unit(**{**TINY, "epochs": 1}))

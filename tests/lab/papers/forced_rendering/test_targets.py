@@ -110,6 +110,7 @@ def test_an_untrained_network_is_read_by_its_target() -> None:
     assert white["relative error"] > 5 * dark["relative error"]
 
 
+@pytest.mark.slow
 def test_both_targets_can_be_learned() -> None:
     for target in TARGETS:
         dense = {"model": "mlp", "hidden": 64, "depth": 1, "epochs": 150, "rate": 1e-2, "batch": 16}
@@ -141,6 +142,7 @@ def test_pictures_and_layers_are_turned_back() -> None:
     assert {row["target"] for row in decoder_layers(unit(target=INVERTED))} == {INVERTED}
 
 
+@pytest.mark.slow
 def test_the_low_rank_network_is_judged_on_g_too() -> None:
     small = {"penalty": "none", "width": 1.0, "corner": 4, "epochs": 40, "rate": 5e-3, "batch": 16}
     for target in TARGETS:

@@ -141,6 +141,7 @@ def test_gains_run_anew_are_the_stored_ones(experiment: str, function: Callable[
     assert again["error"] == pytest.approx(stored["error"], abs=1e-9)
 
 
+@pytest.mark.slow
 def test_fewer_units_have_weights_where_fewer_decide() -> None:
     setting = {"units": 10, "inputs": 4, "sizes": [400], "validation": 500, "seeds": [0, 1, 2]}
     rows = {

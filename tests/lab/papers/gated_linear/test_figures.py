@@ -61,6 +61,7 @@ def test_panels_hold_all_their_lines_and_labels(full: Reproduction, name: str) -
         assert 1.25 * axes.get_xaxis().label.get_window_extent().width <= axes.get_window_extent().width
 
 
+@pytest.mark.slow
 def test_figures_are_drawn_with_their_tables(stored: Reproduction) -> None:
     names = {"authors", "toy", "flow", "scatter", "units", "supplement", "bits", "best", "relu", "relu-scatter"}
     names |= {"relu-supplement", "gains"}

@@ -31,6 +31,7 @@ def test_patches_of_a_unit_add_up_to_the_input_whatever_its_gate() -> None:
     assert np.all((by_context == 0).any(axis=3))
 
 
+@pytest.mark.slow
 def test_with_one_place_sharing_changes_nothing_and_with_three_it_does() -> None:
     alone = sharing(Unit("sharing", 1, SETTING | {"places": 1}))[0]
     assert alone["unshared"] == pytest.approx(alone["shared"], rel=1e-5)

@@ -22,6 +22,7 @@ def mean(rows: Rows, column: str, epoch: int) -> float:
     return float(np.mean([row[column] for row in rows if row["epoch"] == epoch]))
 
 
+@pytest.mark.slow
 def test_networks_use_x2_when_it_tells_something() -> None:
     a, b = plane(unit()), plane(unit(setting="B"))
     assert mean(a, "held-out accuracy", 1) < 0.3

@@ -18,6 +18,7 @@ def tiny(**changes: Any) -> Unit:
     return Unit("scan", 1, base | changes)
 
 
+@pytest.mark.slow
 def test_scan_looks_at_repeats_and_at_distinct_commands() -> None:
     torch = pytest.importorskip("torch")
     from recombine.lab.nets.architectures.seq2seq import Seq2Seq

@@ -33,6 +33,7 @@ def unit(**changes: Any) -> Unit:
     return Unit("without-gradient", 1, base | changes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("data", "errors"), [("code", 0.0), ("text", 0.02), ("text", 0.1)])
 def test_drawn_networks_are_all_that_fit_and_no_others(data: str, errors: float) -> None:
     rows = without_gradient(unit(data=data, errors=errors, seeds=[3]))

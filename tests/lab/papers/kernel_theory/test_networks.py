@@ -32,6 +32,7 @@ def test_lazy_networks_shrink_sums_as_their_random_features_say() -> None:
     assert all(row["train loss"] <= 1e-3 for row in rows)
 
 
+@pytest.mark.slow
 def test_the_loss_decides_the_shortcut() -> None:
     shared = {"left out": 3, "sigma": 1.0, **SGD}
     logistic = onehot_context(unit(loss="logistic", rate=0.1, steps=500, **shared))

@@ -89,6 +89,7 @@ def test_a_control_that_stops_showing_a_difference_fails_the_additivity_claim(st
     assert PAPER.claim("1").read(flat).verdict is Standing.FAILS
 
 
+@pytest.mark.slow
 def test_figures_of_kernels_are_drawn_with_their_tables(state: Reproduction) -> None:
     drawn = [PaperFigure(plot, state.results) for plot in PAPER.figures if plot.drawable(state.results)]
     assert {figure.name for figure in drawn} == {"salience", "leak", "phase", "dispersed", "kinds", "tasks", "exposure"}
@@ -101,6 +102,7 @@ def test_figures_of_kernels_are_drawn_with_their_tables(state: Reproduction) -> 
         assert figure.alternative.endswith(".")
 
 
+@pytest.mark.slow
 def test_a_kernel_result_is_the_same_on_every_run(state: Reproduction, tmp_path: Path) -> None:
     again = reproduce(Order(PAPER, only=["4", "2b"]), Store(tmp_path), make_executor("inline"))
     for name in ("leak", "sampled-salience"):

@@ -31,6 +31,7 @@ OTHERWISE = {
 NEVER_HOLD = (Standing.FAILS, Standing.NOT_RUN)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", NUMBERS)
 def test_claims_hold_on_rows_that_say_so(number: str) -> None:
     outcome = PAPER.claim(number).read(table_of(number))

@@ -83,6 +83,7 @@ def test_students_learn_and_known_features_help() -> None:
         assert PAPER.claim(number).read(rows).verdict is Standing.NOT_RUN, "20 units say nothing about 1000"
 
 
+@pytest.mark.slow
 def test_sweeps_of_units_and_magnitudes_have_one_row_per_network() -> None:
     short = {**STUDENT, "steps": 20, "pretraining steps": 20}
     swept = units(unit(**short, units=[1, 6], cosines=[1.0], scalings=[0.1, 10.0], methods=["pt+ft"]))
@@ -102,6 +103,7 @@ def test_images_are_split_into_two_tasks() -> None:
         tasks.some(10_000, seed=0)
 
 
+@pytest.mark.slow
 def test_rescaling_has_one_row_per_network_and_layer() -> None:
     short = {"images": "digits", "network": "small resnet", "n": [20], "mtl n": [20], "factors": [0.5]}
     short |= {"epochs": 1, "pretraining epochs": 1, "stop": 0.01, "rate": 0.02, "stop rule": "both"}
@@ -114,6 +116,7 @@ def test_rescaling_has_one_row_per_network_and_layer() -> None:
         assert PAPER.claim(number).read(rows).verdict is Standing.NOT_RUN, "digits say nothing about photographs"
 
 
+@pytest.mark.slow
 def test_recalibrated_networks_differ_from_published_ones_in_what_plain_finetuning_starts_from() -> None:
     short = {"images": "digits", "network": "small resnet", "n": [20], "factors": [0.5, 1.0], "stop rule": ""}
     short |= {"epochs": 2, "pretraining epochs": 1, "stop": 0.01, "rate": 0.02}

@@ -49,6 +49,7 @@ def test_figures_of_runs_that_were_stopped_early_can_be_drawn(name: str, experim
         assert drawn.draw().axes
 
 
+@pytest.mark.slow
 def test_every_network_and_every_student_is_shown() -> None:
     titles = [axes.get_title(loc="left") for axes in figure("rescaling").draw().axes]
     assert titles == ["ResNet-18", "Gain over s = 1, points", "ViT", "Gain over s = 1, points"]

@@ -89,6 +89,7 @@ def test_every_claim_has_an_experiment_and_every_experiment_a_claim() -> None:
     assert {claim.number.rstrip("abcdefg") for claim in PAPER.claims} == {str(number) for number in range(2, 43)}
 
 
+@pytest.mark.slow
 def test_figures_are_drawn_with_their_tables(state: Reproduction) -> None:
     drawn = [PaperFigure(plot, state.results) for plot in PAPER.figures if plot.drawable(state.results)]
     assert {figure.name for figure in drawn} == {"penalties", "samples", "nested", "group-norm"}
@@ -99,6 +100,7 @@ def test_figures_are_drawn_with_their_tables(state: Reproduction) -> None:
         assert figure.alternative.endswith(".")
 
 
+@pytest.mark.slow
 def test_a_result_is_the_same_on_every_run(state: Reproduction, tmp_path: Path) -> None:
     again = reproduce(Order(PAPER, only=["4b"]), Store(tmp_path), make_executor("inline"))
     first, second = state.results["descent"].table, again.results["descent"].table

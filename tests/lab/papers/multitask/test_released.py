@@ -85,6 +85,7 @@ def test_a_single_task_ends_at_the_published_loss_and_has_met_it() -> None:
     assert rows["loss"][1] > 1.1 * published[1]
 
 
+@pytest.mark.slow
 def test_every_method_is_trained_from_the_same_draws() -> None:
     names, methods = ["1 x 6", "1 x 5, 0.9"], ["stl", "pt+ft", "mtl"]
     rows = Table.from_rows(

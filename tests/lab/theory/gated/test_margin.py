@@ -243,6 +243,7 @@ def test_an_optimum_at_the_first_step_is_enough():
         solved("G1", "group", max_steps=1)
 
 
+@pytest.mark.slow
 def test_units_with_very_many_contexts():
     X, y, _ = product_labels()
     contexts = HalfSpaces.balanced(3, 14, X, 0)

@@ -295,6 +295,7 @@ def test_claim_12_networks_take_the_shortcut_under_hard_margin_only(depth: int, 
         assert found == pytest.approx(float(closed.value), abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["hinge", "squared"])
 def test_claim_11_phase_diagram(loss: str) -> None:
     axis = (np.arange(10) + 1 / 3) / 30

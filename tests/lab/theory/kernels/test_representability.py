@@ -87,6 +87,7 @@ def test_other_kinds_could_have_failed(task: Task) -> None:
     assert adversary.margin == 0.0
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6))
 def test_anything_means_that_no_labels_fail_and_the_share_is_that_of_all_labels(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -194,6 +195,7 @@ def test_unseen_conjunctions_are_not_features() -> None:
     assert representability(cells, train, [0, 1, 1, 4, -4], [(0,), (1,)]).kind == "neither"
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6))
 def test_sums_of_seen_conjunctions_are_exact_and_survive_relabelling(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 
 from recombine.cells.arrays import FloatArray
 from recombine.lab.worlds.rendered import sprites
@@ -39,6 +40,7 @@ class TestSprites:
         covered = sprites.sprite_masks(shown.slots[0].values).reshape(3, -1)
         assert np.array_equal(shown.slots[0].good, covered)
 
+    @pytest.mark.slow
     def test_gauge_aware_support_forgives_what_nothing_shows(self) -> None:
         parts = [layers(False)] * 2
         hidden = gauge_aware_support(self.one, occlude(), parts, probes=2, combinations=16)
@@ -51,6 +53,7 @@ class TestSprites:
         assert all((slot.anchors == 1).all() for slot in found.slots)
         assert all((slot.smallest > 0.1).all() for slot in found.slots)
 
+    @pytest.mark.slow
     def test_rgba_never_has_full_rank(self) -> None:
         found = sufficient_support(box(2, 5), rgba(), [layers(True)] * 2, probes=1)
         assert not any(slot.passed for slot in found.slots)

@@ -190,6 +190,7 @@ def striped_images() -> Images:
     return Images("stripes", pixels, labels, (0.2,), (0.3,))
 
 
+@pytest.mark.slow
 def test_networks_learn_to_add_images() -> None:
     """Each knows its own classes: shown another network's samples of the same cells it is lost."""
     task, images, seeds = tasks.symbolic_addition(n=5, anchors=[0, 2, 4]), striped_images(), [0, 1, 2]

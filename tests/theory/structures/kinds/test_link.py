@@ -114,6 +114,7 @@ def test_pairs_under_a_curve_beat_both_alone() -> None:
     assert missed[2] < 0.5 * min(missed[:2])
 
 
+@pytest.mark.slow
 def test_a_large_table_starts_from_a_part_of_it() -> None:
     cells, y, truth, _, _ = planted("exponential", 40_000, 0.2, 8, (20, 20, 20, 20))
     whole = fit_link(cells, y)
