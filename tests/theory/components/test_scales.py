@@ -105,3 +105,23 @@ def test_noise_of_counts_is_that_of_poisson():
         fit = fit_components(codes[seen], means[seen], rows, replicates=replicates, scales=[COUNTS])
         factors.append(fit.spread**2 * fit.saliences.noise)
     assert np.mean(factors) == pytest.approx(1.0, abs=0.05)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_any_counts_have_finite_values_within_their_ranges(seed):
+    """Also a table of zeros but for one, and counts from 0 to millions."""
+    rng = np.random.default_rng(seed)
+    sizes = [(3, 3), (5, 4), (8, 7), (4, 3, 3)][seed % 4]
+    codes = np.indices(sizes).reshape(len(sizes), -1).T
+    logs = sum(rng.normal(0, [0.1, 2.0, 6.0][seed % 3], size)[codes[:, place]] for place, size in enumerate(sizes))
+    rows = rng.integers(1, 4, len(codes)).astype(float) if seed % 2 else np.ones(len(codes))
+    totals = rng.poisson(np.exp(np.clip(logs, -20, 16)) * rows).astype(float)
+    if seed >= 20:
+        totals[:] = 0
+        totals[rng.integers(len(codes))] = 10.0**seed % 999_983
+    values = fit_components(codes, totals / rows, rows).predict(codes, 2.0)
+    for each in (values.mean, values.error, values.sd, values.low, values.high):
+        assert np.isfinite(each).all()
+    assert (values.low >= 0).all() or not are_counts(totals / rows, rows)
+    assert (values.low <= values.mean + 1e-9).all()
+    assert (values.mean <= values.high + 1e-9).all()

@@ -264,16 +264,18 @@ def _confirmed(fit: ComponentsFit, table: SeenTable) -> ComponentsFit:
     if share <= 0 or not beats_mean(table.codes, table.covariances_among, fit.y, left_out.mean, weights):
         return mean_only(table)
     saliences, posterior = _mean_of(table.factors, table.codes, fit.posterior.y)
-    alike = np.ones(len(fit.y))
-    plain = replace(fit, terms=(), saliences=saliences, posterior=posterior, counts=alike, precision=alike)
+    plain = replace(fit, terms=(), saliences=saliences, posterior=posterior, precision=np.ones(len(fit.y)))
     return replace(fit, plain=plain, confirmed=share)
 
 
 def _weights(precision: FloatArray, sd: FloatArray) -> FloatArray:
     """Return how much left-out cells (n,) count: by their standard deviations (n,) where precision (n,) differs."""
+    finite = sd[np.isfinite(sd)]  # logs that are very unsure are outcomes of any size
+    if np.ptp(precision) == 0 or not finite.any():
+        return np.ones(len(sd))
     # A cell whose value others give without any noise would count more than all the rest together.
-    sd = np.maximum(sd, MIN_SD_SHARE * sd.max())
-    return np.asarray(sd**-2) if np.ptp(precision) > 0 and sd.all() else np.ones(len(sd))
+    smallest = max(float(finite.min()), MIN_SD_SHARE * float(finite.max()))
+    return np.asarray((smallest / np.maximum(sd, smallest)) ** 2)
 
 
 def tells_cells(counts: FloatArray, replicates: tuple[FloatArray, FloatArray] | None) -> bool:
@@ -367,7 +369,7 @@ def mean_only(table: SeenTable) -> ComponentsFit:
     """Return the fit without components: every cell has the mean of the seen cells, whatever their counts."""
     size = len(table.y)
     plain = replace(table, counts=np.ones(size), terms=(), covariances=np.empty((0, 0, 0)), replicates=None)
-    return fit_on_scale(plain, IDENTITY)
+    return replace(fit_on_scale(plain, IDENTITY), counts=table.counts)
 
 
 def fit_on_scale(table: SeenTable, scale: OutcomeScale) -> ComponentsFit:
