@@ -15,7 +15,7 @@ from recombine.errors import InputError
 from recombine.theory.compositions import add, bilinear, own, product, stack
 from recombine.theory.sufficiency.conditions import compositional_support, gauge_aware_support, sufficient_support
 from recombine.theory.sufficiency.stacked_rank import JacobianStack
-from recombine.theory.supports import Support, band, box, finite, gap, planes
+from recombine.theory.supports import Support, around, band, box, finite, gap, planes, region
 from recombine.verdicts import Verdict
 
 ORIGIN, HALF, FAR = np.zeros(5), np.array([0.5, 0.5, 0.5, 0.0, 0.5]), np.array([1.0, 1.0, 1.0, 0.0, 1.0])
@@ -287,3 +287,48 @@ def test_the_package_hands_them_out() -> None:
     assert rc.theory.sufficiency.sufficient_support is sufficient_support
     assert rc.theory.sufficiency.gauge_aware_support is gauge_aware_support
     assert rc.theory.sufficiency.compositional_support is compositional_support
+
+
+def turning(z: FloatArray) -> FloatArray:
+    """Below and above a middle in which it is 0, smooth to the second derivative."""
+    bent = 50 * (np.maximum(z - 0.55, 0) ** 3 - np.maximum(0.45 - z, 0) ** 3)
+    return np.concatenate([np.ones_like(z), bent], axis=-1)
+
+
+def dot(first: FloatArray, second: FloatArray) -> FloatArray:
+    return (first * second).sum(axis=-1, keepdims=True)
+
+
+BLOCKS_WITH_A_COMMON_MIDDLE = region(lambda z: (z <= 0.55).all(axis=(1, 2)) | (z >= 0.45).all(axis=(1, 2)), box(2))
+
+
+def test_full_ranks_at_every_value_do_not_decide_where_values_that_join_parts_have_none_together() -> None:
+    """Another solution agrees on the support and not elsewhere, though every value has anchors of full rank."""
+    first = lambda z: turning(z) * np.where(z > 0.5, [1.0, 3.0], 1.0)  # noqa: E731
+    second = lambda z: turning(z) / np.where(z > 0.5, [1.0, 3.0], 1.0)  # noqa: E731
+    points = np.random.default_rng(0).random((2000, 2, 1))
+    change = abs(dot(first(points[:, 0]), second(points[:, 1])) - dot(turning(points[:, 0]), turning(points[:, 1])))
+    seen = BLOCKS_WITH_A_COMMON_MIDDLE.contains(points)
+    assert change[seen].max() < 1e-12
+    assert change[~seen].max() > 1
+    for test in (sufficient_support, gauge_aware_support):
+        judged = test(BLOCKS_WITH_A_COMMON_MIDDLE, dot, [turning] * 2)
+        assert judged.full_rank
+        assert judged.verdict is Verdict.UNDECIDED
+        assert "other components fit" in str(judged)
+    assert sufficient_support(box(2), dot, [turning] * 2).holds
+    assert sufficient_support(BLOCKS_WITH_A_COMMON_MIDDLE, dot, [waves(2, 0), waves(2, 1)]).holds
+
+
+def test_the_order_of_samples_does_not_matter() -> None:
+    rng = np.random.default_rng(0)
+
+    def block(x: tuple[float, float], y: tuple[float, float], count: int) -> FloatArray:
+        return np.stack([rng.uniform(*x, count), rng.uniform(*y, count)], axis=1)
+
+    # The first block shares each slot's values with another one, and leads to neither.
+    blocks = [((0.45, 0.6), (0.6, 0.8), 300), ((0.0, 0.6), (0.0, 0.3), 700), ((0.0, 0.2), (0.0, 0.8), 700)]
+    points = np.concatenate([block(*sides) for sides in blocks])
+    orders = (points, points[::-1], rng.permutation(points))
+    answers = {str(sufficient_support(around(order, 0.03), product(), [waves(3, 0)] * 2)) for order in orders}
+    assert answers == {"undecided: full rank, but no path between parts"}

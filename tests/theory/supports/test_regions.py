@@ -63,6 +63,8 @@ def test_slots_that_cannot_move_alone_are_found_out() -> None:
 def test_a_test_of_another_shape_is_refused() -> None:
     with pytest.raises(InputError, match=r"the test gave bool of shape \(\d+, 2\)"):
         region(lambda z: z[:, :, 0] > 0.5, box(2)).sample(3)
+    with pytest.raises(InputError, match=r"the test raised IndexError: .*; try it alone"):
+        region(lambda z: z[:, 5, 0] > 0, box(2)).contains([[[0.5], [0.5]]])
     with pytest.raises(InputError, match="within is a list, not a support"):
         region(lambda z: z[:, 0, 0] > 0, [[0.0]])  # type: ignore[arg-type]
 

@@ -101,6 +101,14 @@ class AnchorStacks:
         except InputError as error:
             raise InputError(f"slot {slot} at {as_text(value)}: {error}") from error
 
+    def outputs(self, values: Sequence[FloatArray]) -> list[FloatArray]:
+        """Return the components at values (V, D) of each slot, (V, ..., M) each."""
+        calls = zip(self.components, values, strict=True)
+        return [
+            reals(call(component, f"component {slot}", listed), f"outputs of component {slot}")
+            for slot, (component, listed) in enumerate(calls)
+        ]
+
     def _part(self, number: int, slot: int, value: FloatArray, anchors: FloatArray) -> FloatArray:
         outputs = call(self.components[number], f"component {number}", anchors[:, number])
         component = reals(outputs, f"outputs of component {number}")

@@ -21,6 +21,7 @@ from recombine.sample_checks import callable_or_refuse, generator
 from recombine.theory.compositions.composition import Composition, as_composition
 from recombine.theory.compositions.jacobians import Function
 from recombine.theory.sufficiency.anchor_stacks import Anchored, AnchorStacks, Component
+from recombine.theory.sufficiency.finite import follow_on_drawn_grid
 from recombine.theory.sufficiency.rank_reports import RankTest, SlotRank
 from recombine.theory.supports.known import Finite
 from recombine.theory.supports.latents import as_text, as_value, slot_number
@@ -153,8 +154,10 @@ def sufficient_support(
     It is also void where a slot never moves alone (the exact diagonal) or its values are in pieces (a list of points,
     a gap in the middle): then the answer is undecided, and ``.full_rank`` still tells the ranks. Of a `region`, or
     what is `around` samples, paths are looked for between drawn points; see there how narrow a gap is found.
-    Ranks are those of all anchors of a value, whichever of them a path from the known point reaches first.
-    `finite_identifiability` is exact to first order on a finite grid, with or without such a point.
+    Ranks are those of all anchors of a value, whichever of them a path from the known point reaches first. So it is
+    also asked, to first order, whether a grid of up to 256 drawn values of each slot follows from its cells in the
+    support; where it does not, as where parts meet in a single point, the answer is undecided. Of known supports
+    with several coordinates this is not asked. `finite_identifiability` is exact to first order on your own grid.
 
     Examples
     --------
@@ -177,7 +180,7 @@ def sufficient_support(
         ranks.append(_slot_rank(stacks, slot, chosen, rows, good))
         short = [value for value, passed in zip(chosen, good, strict=True) if not passed.all()]
         failing |= {slot: short[0]} if short else {}
-    lacking = _missing(support, stacks.composition, ranks)
+    lacking = _missing(stacks, ranks, rng)
     return RankTest(tuple(ranks), False, lacking, _gauges(stacks, failing, rng), isinstance(support, Finite))
 
 
@@ -230,11 +233,12 @@ def gauge_aware_support(
             for row, value in zip(rows, chosen, strict=True)
         ]
         ranks.append(_slot_rank(stacks, slot, chosen, rows, good))
-    return RankTest(tuple(ranks), True, _missing(support, rule, ranks), (), isinstance(support, Finite))
+    return RankTest(tuple(ranks), True, _missing(stacks, ranks, rng), (), isinstance(support, Finite))
 
 
-def _missing(support: Support, rule: Composition, ranks: list[SlotRank]) -> tuple[str, ...]:
+def _missing(stacks: AnchorStacks, ranks: list[SlotRank], rng: np.random.Generator) -> tuple[str, ...]:
     """What the proof of theorem 1 needs beside ranks: it integrates df/dz_k along a path of z_k from a known value."""
+    support, rule = stacks.support, stacks.composition
     if rule.shows_parts and not any(slot.radius.any() for slot in ranks):
         # Stacking: f at any point with the value is the component there, next to the others.
         return ()
@@ -249,8 +253,14 @@ def _missing(support: Support, rule: Composition, ranks: list[SlotRank]) -> tupl
     lacking = [f"{slots}: {words}" for slots, words in named]
     # Without a crossing no path leads from the known point into all parts.
     parted = "no path between parts" if support.sampled else "some planes never cross"
-    skew = [] if lacking or support.crosses() else [parted]
-    return (*lacking, *skew)
+    if lacking or not support.crosses():
+        return tuple(lacking or [parted])
+    # Along that path the anchors are those that are known by then, not all that a value has.
+    full = all(slot.passed == len(slot.values) for slot in ranks)
+    # Values of several coordinates seldom meet in a known support that is narrow: there ranks decide alone.
+    drawn = support.sampled or support.dimensions == 1
+    open_grid = full and drawn and not follow_on_drawn_grid(stacks, rng)
+    return ("other components fit drawn points, too",) if open_grid else ()
 
 
 def _gauges(stacks: AnchorStacks, failing: Mapping[int, FloatArray], rng: np.random.Generator) -> tuple[int, ...]:

@@ -22,11 +22,16 @@ from recombine.tables.table import Table
 from recombine.theory.compositions.composition import Composition
 from recombine.theory.compositions.jacobians import Function
 from recombine.theory.identification.judgement import Codes
+from recombine.theory.sufficiency.anchor_stacks import AnchorStacks
 from recombine.theory.sufficiency.component_grid import GRID_RANK_SHARE, Component, ComponentGrid, rank_of
 from recombine.verdicts import Verdict
 
 #: A distance from the span up to this many rounding errors is zero; ten thousand times more is not.
 ZERO_WITHIN_EPSILONS, CLEAR_BEYOND_EPSILONS = 1e3, 1e7
+#: Values of each slot of a drawn grid, doubled from the fewest to the most until its cells follow, and cells of it.
+MIN_DRAWN_VALUES, MAX_DRAWN_VALUES, MAX_DRAWN_CELLS = 16, 256, 2**17
+#: Points that are drawn for each value, seen cells that are looked at for each unknown, and blocks, such as pixels.
+DRAWN_POINTS_PER_VALUE, DRAWN_CELLS_PER_UNKNOWN, MAX_DRAWN_BLOCKS = 8, 2, 16
 
 
 @record
@@ -192,3 +197,64 @@ def _unknown_columns(grid: ComponentGrid, base: tuple[int, ...] | None) -> IntAr
     if base is not None:
         columns = [np.delete(block, level, axis=0) for block, level in zip(columns, base, strict=True)]
     return np.concatenate([block.reshape(-1) for block in columns])
+
+
+def follow_on_drawn_grid(stacks: AnchorStacks, rng: np.random.Generator) -> bool:
+    """Say whether the cells of a support determine all of a grid of drawn values, to first order, given one of them.
+
+    Full ranks at every value do not say that. Where the components of a few values have no full rank together, what
+    lies on either side of them can change without the other: x = 1 + u v is the same for (u, v) and (3 u, v / 3), and
+    two blocks that meet where u = v = 0 leave it open which of these either is.
+
+    Examples
+    --------
+    >>> from recombine.theory.compositions import product
+    >>> from recombine.theory.supports import box, region
+    >>> blocks = region(lambda z: (z < 0.6).all(axis=(1, 2)) | (z > 0.4).all(axis=(1, 2)), box(2))
+    >>> rng = np.random.default_rng(0)
+    >>> follow_on_drawn_grid(AnchorStacks(blocks, product(), [np.exp, np.exp]), rng)
+    True
+    >>> turning = [lambda z: np.maximum(z - 0.6, 0) - np.maximum(0.4 - z, 0)] * 2
+    >>> follow_on_drawn_grid(AnchorStacks(blocks, product(), turning), rng)
+    False
+    """
+    number, support = MIN_DRAWN_VALUES, stacks.support
+    while number <= MAX_DRAWN_VALUES:
+        points = support.sample(DRAWN_POINTS_PER_VALUE * number, rng)
+        values = [_spread_values(column, number) for column in points.swapaxes(0, 1)]
+        sizes = tuple(map(len, values))
+        if product_size(sizes) > MAX_DRAWN_CELLS:
+            return False
+        cells = every_cell(sizes)
+        latents = [listed[column] for listed, column in zip(values, cells.T, strict=True)]
+        inside = support.contains(np.stack(latents, axis=1))
+        if inside.any() and _follow(stacks, values, rng.permutation(cells[inside]), rng.permutation(cells[~inside])):
+            return True
+        number *= 2
+    return False
+
+
+def _follow(stacks: AnchorStacks, values: list[FloatArray], seen: IntArray, unseen: IntArray) -> bool:
+    """Say whether seen cells (P, K), given the first, determine unseen ones, of values (V, D) of each slot."""
+    components = [component.reshape(len(component), -1, component.shape[-1]) for component in stacks.outputs(values)]
+    blocks = np.unique(np.linspace(0, components[0].shape[1] - 1, MAX_DRAWN_BLOCKS).astype(np.int64))
+    tolerance = max(GRID_RANK_SHARE, ZERO_WITHIN_EPSILONS * stacks.precision)
+    for block in blocks:
+        grid = ComponentGrid.of(stacks.composition, [component[:, [block]] for component in components])
+        unknown = _unknown_columns(grid, tuple(seen[0].tolist()))
+        listed = seen[: DRAWN_CELLS_PER_UNKNOWN * len(unknown)]
+        judged = np.concatenate([listed, unseen[: len(unknown)]])
+        jacobian = grid.jacobian(judged)[0][:, unknown].reshape(len(judged), -1, len(unknown))
+        _, distances, noise = _span_distance(jacobian, np.arange(len(listed)), tolerance)
+        if distances.max() > max(CLEAR_BEYOND_EPSILONS * noise, np.sqrt(tolerance)):
+            return False
+    return True
+
+
+def _spread_values(values: FloatArray, number: int) -> FloatArray:
+    """Return about so many of the values (N, D): all that recur, as those of planes do, and others far and wide."""
+    distinct, counts = np.unique(values, axis=0, return_counts=True)
+    recurring, single = distinct[counts > 1], distinct[counts == 1]
+    # In order where there is one coordinate; of several there is no order that would spread them.
+    steps = np.linspace(0, max(len(single) - 1, 0), min(number, len(single))).astype(np.int64)
+    return np.concatenate([recurring, single[steps]])

@@ -13,7 +13,7 @@ from scipy.spatial import KDTree
 from recombine.cells.arrays import BoolArray, FloatArray
 from recombine.checks import real, whole
 from recombine.errors import InputError
-from recombine.sample_checks import generator
+from recombine.sample_checks import call, generator
 from recombine.theory.supports.known import finite
 from recombine.theory.supports.latents import as_latents, as_value, as_values, draw_until
 from recombine.theory.supports.paths import DRAWN_POINTS, DrawnPaths, known_from
@@ -21,8 +21,8 @@ from recombine.theory.supports.sets import DEFAULT_ANCHORS, Derived, Seed, Suppo
 
 #: Draws of the other slots for each value.
 DRAWS_PER_VALUE = 256
-#: Samples of which each must lead to all others.
-START_SAMPLES = 8
+#: Samples whose groups are looked at, and the share of all samples with which a group must lead to all others.
+MAX_STARTS, MIN_GROUP_SHARE = 64, 0.02
 #: A step as a share of a coordinate's range; points that leave the region by it are at its edge.
 EDGE_STEP_SHARE = 1e-4
 
@@ -34,7 +34,7 @@ class Region(Derived):
     test: Callable[[FloatArray], npt.ArrayLike]
 
     def _passes(self, points: FloatArray) -> BoolArray:
-        passed = np.asarray(self.test(points)) if len(points) else np.zeros(0, dtype=bool)
+        passed = np.asarray(call(self.test, "the test", points)) if len(points) else np.zeros(0, dtype=bool)
         if passed.shape != (len(points),) or passed.dtype != bool:
             raise InputError(
                 f"the test gave {passed.dtype} of shape {passed.shape} for {len(points)} points; it takes points "
@@ -134,11 +134,19 @@ class Around(Region):
         return bool(known_from(self.seen, self.reach, 0, [slot]).all())
 
     def crosses(self) -> bool:
-        """Say whether each of some samples leads to all, over samples whose every value is close to a known one."""
-        slots = list(range(self.slots))
-        return all(
-            known_from(self.seen, self.reach, start, slots).all() for start in range(min(START_SAMPLES, len(self.seen)))
-        )
+        """Say whether each sample leads to all, over samples whose every value is close to a known one.
+
+        Samples next to each other lead to the same ones, so one of a group is asked; stray samples are not.
+        """
+        slots, joined = list(range(self.slots)), self.seen.reshape(len(self.seen), 1, -1)
+        waiting, shares = np.ones(len(self.seen), dtype=bool), dict[int, float]()
+        for start in np.unique(np.linspace(0, len(self.seen) - 1, MAX_STARTS).astype(np.int64)).tolist():
+            if waiting[start]:
+                group = known_from(joined, self.reach, start, [0])
+                shares[start], waiting = float(group.mean()), waiting & ~group
+        enough = min(MIN_GROUP_SHARE, max(shares.values()))
+        starts = (start for start, share in shares.items() if share >= enough)
+        return all(known_from(self.seen, self.reach, start, slots).all() for start in starts)
 
     def conditional(self, slot: int, value: npt.ArrayLike, count: int = DEFAULT_ANCHORS, seed: Seed = 0) -> FloatArray:
         """Draw samples whose value is close, and places beside their other slots."""
@@ -212,6 +220,8 @@ def around(points: npt.ArrayLike, radius: float) -> Region:
     """
     real(radius, "radius", above=0)
     seen = finite(points).points
+    # What is drawn, and from where paths start, is not to hang on the order of rows.
+    seen = seen[np.lexsort(seen.reshape(len(seen), -1).T[::-1])]
     tree = KDTree(seen.reshape(len(seen), -1))
 
     def close(points: FloatArray) -> BoolArray:
