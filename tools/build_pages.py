@@ -1,6 +1,6 @@
 """Write what documentation says about papers from committed results: python tools/build_pages.py [PAPER ...].
 
-That is docs/papers/NAME.md with the figures it shows, the table of papers in docs/papers/index.md, whose last column,
+That is docs/papers/NAME.md with the figures it shows, the table of papers in docs/papers/index.md, whose second column,
 what is new, is written by hand and kept, and the short one in the README.
 """
 
@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from recombine.errors import RecombineError
 from recombine.lab.papers import Paper, Reproduction, available, find, from_results
 from recombine.lab.papers.record import Recorded, load_record
 from recombine.lab.papers.standing import Standing
-from recombine.lab.report import PaperFigure, page_text, tally, tally_by_whose
+from recombine.lab.report import PaperFigure, page_text, tally
+from recombine.lab.report.terminal import Tallied
 
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "docs" / "papers"
 #: Around tables of papers.
 BEGIN, END = "<!-- papers: written by tools/build_pages.py -->", "<!-- end of papers -->"
-HEAD = ("paper", "its statements", "ours", "how much was run", "what is new")
+HEAD = ("paper", "what is new", "its statements", "ours", "how much was run")
 
 
 def main(names: list[str]) -> None:
@@ -57,7 +58,7 @@ def with_table(text: str, record: Mapping[str, Recorded], path: Path) -> str:
     if path.name == "README.md":
         lines = [short_line(paper, record) for paper in available().values()]
     else:
-        news = dict(re.findall(r"^\| \[`([\w-]+)`\].* \| (.*?) \|$", old, re.MULTILINE))
+        news = dict(re.findall(r"^\| \[`([\w-]+)`\]\S* \| (.*?) \|", old, re.MULTILINE))
         rows = [HEAD, ["---"] * len(HEAD), *(row(paper, record, news) for paper in available().values())]
         lines = [f"| {' | '.join(cells)} |" for cells in rows]
     return f"{before}{begun}\n" + "".join(f"{line}\n" for line in lines) + f"{ended}{after}"
@@ -65,24 +66,40 @@ def with_table(text: str, record: Mapping[str, Recorded], path: Path) -> str:
 
 def short_line(paper: Paper, record: Mapping[str, Recorded]) -> str:
     """Return a paper, who wrote it, and how many of its statements and of ours hold."""
+    theirs, ours = by_authors(paper, record)
+    authors = paper.citation.partition(" (")[0]
+    return f"- [{paper.name}](docs/papers/{paper.name}.md) ({authors}): {holding(theirs)}; ours, {holding(ours)}"
+
+
+def by_authors(paper: Paper, record: Mapping[str, Recorded]) -> tuple[list[Recorded], list[Recorded]]:
+    """Return what is on record of a paper's own statements and of ours about it."""
     claims = [record[claim.id] for claim in paper.claims if claim.id in record]
-    theirs, ours = ([claim.standing for claim in claims if (claim.says == "ours") == own] for own in (False, True))
-    held = f"{theirs.count(Standing.HOLDS)} of {len(theirs)} hold; ours, {ours.count(Standing.HOLDS)} of {len(ours)}"
-    return f"- [{paper.name}](docs/papers/{paper.name}.md) ({paper.citation.partition(' (')[0]}): {held}"
+    return [claim for claim in claims if claim.says != "ours"], [claim for claim in claims if claim.says == "ours"]
+
+
+def holding(claims: Sequence[Recorded]) -> str:
+    """Return how many claims hold, and how many of those whose bound stood before the data and was not moved."""
+    tests = [claim for claim in claims if not (claim.exploratory or claim.moved)]
+    held, passed = ([claim.standing for claim in some].count(Standing.HOLDS) for some in (claims, tests))
+    return f"{held}/{len(claims)} ({passed}/{len(tests)})"
 
 
 def row(paper: Paper, record: Mapping[str, Recorded], news: Mapping[str, str]) -> list[str]:
     """Return the cells of a paper."""
-    known = {claim.id: record[claim.id] for claim in paper.claims if claim.id in record}
-    own = tally_by_whose(one for one in known.values() if one.says != "ours")
-    ours = [one for one in known.values() if one.says == "ours"]
     link = f"[`{paper.name}`]({paper.name}.md)"
-    added = f"{len(ours)}: {tally(ours)}" if ours else "none"
-    return [link, own.replace(". ", "<br>"), added, extent(paper, known), news.get(paper.name, "")]
+    tallies = [f"{holding(claims)} hold{amiss(claims)}" for claims in by_authors(paper, record)]
+    return [link, news.get(paper.name, ""), *tallies, extent(paper, record)]
 
 
-def extent(paper: Paper, known: Mapping[str, Recorded]) -> str:
+def amiss(claims: Sequence[Recorded]) -> str:
+    """Return what became of the claims that do not hold."""
+    text = tally([Tallied(claim.says, claim.standing) for claim in claims if claim.standing is not Standing.HOLDS])
+    return f"; {text}" if text else ""
+
+
+def extent(paper: Paper, record: Mapping[str, Recorded]) -> str:
     """Return in a phrase how much of the paper was run, where its own grid is known, and how much of ours."""
+    known = {claim.id: record[claim.id] for claim in paper.claims if claim.id in record}
     runs = {claim.reads: known[claim.id] for claim in paper.claims if claim.id in known}
     large = [one.units for one in runs.values() if one.scale == "full"]
     parts = [units for units in large if units[0] < units[1]]
