@@ -119,7 +119,7 @@ def test_gates_that_a_forward_pass_does_not_have_are_refused_and_the_module_stay
     for forward, wrong in ((residual, 2), (scaled, 1), (looped, 1), (smooth, 1)):
         with pytest.raises(InputError, match=f"the ReLU of layer {wrong} is not given what"):
             freeze_relu(module(forward), layer=2)
-    with pytest.raises(InputError, match=r"the module, on inputs of shape \(32, 3\), raised ValueError: images"):
+    with pytest.raises(InputError, match=r"the module raised ValueError: images; .* \(32, 3\)"):
         freeze_relu(module(lambda *_: (_ for _ in ()).throw(ValueError("images"))), layer=1)
     # Below the first sum the gates are those of the layer, and in any precision; modes, hooks and draws stay.
     for dtype in (torch.bfloat16, torch.float16, torch.float32, torch.float64):
@@ -176,9 +176,9 @@ def test_frozen_gates_and_half_spaces_fit_the_estimator():
 @pytest.mark.parametrize(
     ("contexts", "words"),
     [
-        ({"fruit": lambda X: X[:, 99]}, "the function of 'fruit', given an array (150, 64) whose columns have numbers"),
-        ({"fruit": lambda X: X["pear"]}, "but no names, raised IndexError: only integers"),
-        ([lambda X: X[:, :2] > 0, lambda X: 1 / 0], "the function of 'gate 1', given"),
+        ({"fruit": lambda X: X[:, 99]}, "such shapes (150, 64)"),
+        ({"fruit": lambda X: X["pear"]}, "the function of 'fruit' raised IndexError: only integers"),
+        ([lambda X: X[:, :2] > 0, lambda X: 1 / 0], "the function of 'gate 1' raised ZeroDivisionError"),
         ({"fruit": lambda X: -np.ones(len(X), dtype=int)}, "by 'fruit' the contexts of 150 inputs"),
         (np.zeros((150, 3)), "contexts is a ndarray; give HalfSpaces"),
         (lambda X: X[:, :2], "dtype float64; give whole numbers"),

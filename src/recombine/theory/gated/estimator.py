@@ -295,8 +295,7 @@ def _contexts_by(function: Any, X: FloatArray, gate: str) -> IntArray:
             f"contexts is a {type(function).__name__}; give HalfSpaces, a function from inputs to contexts, something "
             "fitted with predict, a list of these, or None to have some drawn"
         )
-    whose = f"the function of {gate!r}, given an array {X.shape} whose columns have numbers but no names,"
-    ids = np.asarray(call(predict, whose, X))
+    ids = np.asarray(call(predict, f"the function of {gate!r}", X))
     columns = ids[:, None] if ids.ndim == 1 else ids
     if columns.ndim != 2 or len(columns) != len(X) or columns.dtype.kind not in "iub" or (columns < 0).any():
         raise InputError(

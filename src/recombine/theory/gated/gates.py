@@ -155,16 +155,14 @@ def _relu_inputs(model: Any, inputs: Any) -> list[FloatArray]:
     values: list[FloatArray] = []
     modes = [(module, module.training) for module in model.modules()]
     hooks = [
-        module.register_forward_pre_hook(
-            lambda _, given: values.append(given[0].detach().cpu().double().numpy().copy())
-        )
+        module.register_forward_pre_hook(lambda _, given: values.append(as_numbers(given[0].double(), "values").copy()))
         for module, _ in modes
         if type(module).__name__ == "ReLU"
     ]
     try:
         model.eval()
         with torch.no_grad():
-            call(model, f"the module, on inputs of shape {tuple(inputs.shape)},", inputs)
+            call(model, "the module", inputs)
     finally:
         for hook in hooks:
             hook.remove()

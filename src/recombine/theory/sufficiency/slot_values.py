@@ -163,16 +163,17 @@ def _component(slot: str, size: int, given: Given, read: SlotValues, rng: np.ran
 def _require_defined(grid: ComponentGrid, cells: IntArray, slots: Sequence[str], drawn: bool) -> None:
     """Refuse components at which the composition has no value."""
     counts = {slot: component.shape[-1] for slot, component in zip(slots, grid.components, strict=True)}
-    cure = f"say how many numbers the components of each slot have, now components={counts}"
     try:
         with np.errstate(all="ignore"):
             outputs = grid.outputs(cells).reshape(len(cells), -1)
     except InputError as error:
         if not drawn:
             raise
-        raise InputError(f"{error}, or {cure}") from error
+        raise InputError(f"{error}, or say how many numbers each slot has, not components={counts}") from error
     if not outputs.size:
-        raise InputError(f"{grid.composition.name} gave no numbers; {cure}")
+        raise InputError(
+            f"{grid.composition.name} gave no numbers; say how many each slot has, not components={counts}"
+        )
     (beyond,) = np.nonzero(~np.isfinite(outputs).all(axis=1))
     if len(beyond):
         components = grid.parts(cells[beyond[:1]])
