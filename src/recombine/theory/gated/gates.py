@@ -148,11 +148,11 @@ def _compare_with_forward_pass(gates: FrozenGates, model: Any, layers: int) -> N
             )
 
 
-def _relu_inputs(model: Any, inputs: Any) -> list[FloatArray]:
+def _relu_inputs(model: Any, inputs: Any) -> list[npt.NDArray[np.floating]]:
     """Return what the ReLUs of a module are given on a forward pass, one after the other; it stays as it was."""
     import torch
 
-    values: list[FloatArray] = []
+    values: list[npt.NDArray[np.floating]] = []
     modes = [(module, module.training) for module in model.modules()]
     hooks = [
         module.register_forward_pre_hook(lambda _, given: values.append(as_numbers(given[0].double(), "values").copy()))
