@@ -114,8 +114,9 @@ def call(function: Callable[..., Any], name: str, *inputs: Any) -> Any:
     except InputError:
         raise
     except Exception as error:
+        shapes = "".join(f" {tuple(array.shape)}" for array in inputs if hasattr(array, "shape"))
         raise InputError(
-            f"{name} raised {type(error).__name__}: {error}; try it alone on arrays of such shapes"
+            f"{name} raised {type(error).__name__}: {error}; try it alone on arrays of such shapes{shapes}"
         ) from error
 
 

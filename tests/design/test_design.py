@@ -302,6 +302,17 @@ BAD_FILES: list[tuple[str, dict[str, Any], str]] = [
     ("a,y\nx,1\nz,2\n", {"outcome": "y"}, "fewer than two columns that look like factors .*name them with --factors"),
     ("a,y\nx,1\nz,2\nx,3\n", {"outcome": "y"}, r"look like factors \(a\); name them with --factors, of y, a$"),
     ("a,b\n" + "x,1\nz,2\n" * 9000 + "x,1,1\n", {"factors": ["a", "b"]}, "line 18,002 has 3 fields"),
+    *[
+        (
+            "a,b,y,part\nx,p,win,train\nx,q,tie,train\nz,p,lose,test\nz,q,win,\n",
+            {"factors": ["a", "b"], "outcome": "y", "split": split},
+            message,
+        )
+        for split, message in (
+            ("part=trian", "'part' has no value 'trian'; did you mean 'train'"),
+            ("part=train", "outcome 'y' of table.csv is text with 3 values"),
+        )
+    ],
     ("a,b,w\nx,p,0\nz,q,-1\n", {"factors": ["a", "b"], "weight": "w"}, "1 row has no usable weight 'w'"),
     ("a,b,w\nx,p,0\nz,q,0\n", {"factors": ["a", "b"], "weight": "w"}, r"\(every weight 'w' is 0\)"),
 ]

@@ -161,7 +161,15 @@ def _grouped(
             return group(source, with_outcome, spec.counts), with_outcome
         except InputError:  # what is wrong besides shows without it too
             pass
-    return group(source, columns, spec.counts), columns
+    try:
+        return group(source, columns, spec.counts), columns
+    except InputError:
+        if columns.split is not None:  # a slip in the split would show only once this is put right
+            subset = source.only([columns.split])
+            parts = subset.fetch(subset.frame.drop_nulls().unique())["c0"]
+            if len(parts):
+                training_rows(parts, columns.split, naming.split_parts(spec.split, source)[1])
+        raise
 
 
 def _named_in_commands(data: object) -> str:

@@ -10,6 +10,7 @@ import pytest
 
 from recombine.cells.arrays import FloatArray
 from recombine.errors import InputError
+from recombine.theory.diagonal.generalization import predict, predict_curve
 from recombine.theory.diagonal.kept import FATES, KeptFeatures, kept_features
 from recombine.theory.diagonal.regimes import regime
 
@@ -110,6 +111,14 @@ def test_features_are_listed_by_what_becomes_of_them() -> None:
     assert dict(zip(answer.table["feature"], answer.table["becomes"], strict=True)) == answer.fates
 
 
+def test_an_auxiliary_task_may_be_a_list_of_its_samples() -> None:
+    X, y, _ = planted(0)
+    task = (X[:12], X[:12] @ KNOWN)
+    pair, listed = (kept_features(X, y, each, names=NAMES, resamples=3) for each in (task, list(task)))
+    assert str(pair) == str(listed)
+    assert predict(X, targets=y, auxiliary=task).test_loss == predict(X, targets=y, auxiliary=list(task)).test_loss
+
+
 def test_regimes_print_by_name() -> None:
     text = str(regime([0.2, 0.01, 0.5], 0.4, scaling=0.3, names=["age", "dose", "sex"]))
     assert text.startswith("Of 3 features ")
@@ -125,6 +134,13 @@ def test_regimes_print_by_name() -> None:
         (lambda X, y: kept_features(X, y, KNOWN[:5]), "give 40 finite coefficients"),
         (lambda X, y: kept_features(X, y, KNOWN, names=["a"]), "there are 1 names for 40 columns"),
         (lambda X, y: kept_features(X, y, KNOWN, names=["a"] * 40), "one of its own to each"),
+        (lambda X, y: kept_features(X, y, KNOWN, names=[*NAMES[:39], NAMES[3]]), f"40 columns, 2 of them {NAMES[3]!r}"),
+        (lambda X, y: kept_features(X, y, [np.nan, *KNOWN[1:]], names=NAMES), f"auxiliary is nan for {NAMES[0]!r}"),
+        (lambda X, y: kept_features(X, y, ["a"] * 40), "coefficients of auxiliary are not real numbers"),
+        (lambda X, y: kept_features(X, y, KNOWN, method="stl"), "option 'method' is unknown; options: alpha, scaling"),
+        (lambda X, y: kept_features(X, y, KNOWN, scalling=0.3), "did you mean 'scaling'?"),
+        (lambda X, y: predict(X, targets=y, auxiliary=KNOWN, scalling=0.3), "did you mean 'scaling'?"),
+        (lambda X, y: predict_curve(X, targets=y, auxilary=KNOWN), "did you mean 'auxiliary'?"),
         (lambda X, y: kept_features(X, 0 * y + 1, KNOWN), "targets are all the same"),
         (lambda X, y: kept_features(X, y, KNOWN, resamples=1), "resamples is 1"),
     ],

@@ -159,6 +159,10 @@ def test_the_scaling_of_an_order_makes_penalties_of_that_order(order: float) -> 
         (lambda: regime(np.inf, 1.0), "auxiliary are not all finite"),
         (lambda: regime(np.ones(3), np.ones(2)), "auxiliary (3,), beta (2,)"),
         (lambda: regime(np.ones(3), [1.0, 0.0, 1.0]), "beta is 0 and auxiliary 1 at [1]"),
+        (
+            lambda: regime([1.0, 0.0], 1.0, names=["age", "dose"]),
+            "beta is 1 and auxiliary 0 for 'dose'; regimes are about features that both tasks use, so leave out those",
+        ),
         (lambda: regime(1.0, 1.0, scaling=[1.0, -2.0]), "scaling[1] is -2"),
         (lambda: scaling_of_order(2.0, 1.0, 1.0), "order is 2.0"),
         (lambda: scaling_of_order(1.001, 1.0, 1.0), "order is 1.001"),

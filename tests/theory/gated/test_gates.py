@@ -88,6 +88,54 @@ def test_modules_whose_gates_are_not_those_of_linear_layers_on_the_input_are_ref
             freeze_relu(torch.nn.Sequential(*layers))
 
 
+def test_gates_that_a_forward_pass_does_not_have_are_refused_and_the_module_stays_as_it_was():
+    torch = pytest.importorskip("torch")
+
+    def module(forward, dtype=torch.float32):
+        made = torch.nn.Sequential(
+            torch.nn.Linear(3, 3),
+            torch.nn.ReLU(inplace=True),
+            torch.nn.Linear(3, 3),
+            torch.nn.ReLU(),
+            torch.nn.Linear(3, 1),
+        ).to(dtype)
+        made.forward = lambda x: forward(x, *made)
+        made[0].eval()
+        return made
+
+    def residual(x, a, relu, b, again, c):
+        middle = x + relu(a(x))
+        return c(middle + again(b(middle)))
+
+    def scaled(x, a, relu, b, again, c):
+        return c(again(b(relu(a((x - 0.5) / 2)))))
+
+    def looped(x, a, relu, b, again, c):
+        return c(again(b(relu(a(again(b(relu(a(x)))))))))
+
+    def smooth(x, a, relu, b, again, c):
+        return c(torch.tanh(b(torch.tanh(a(x)))))
+
+    for forward, wrong in ((residual, 2), (scaled, 1), (looped, 1), (smooth, 1)):
+        with pytest.raises(InputError, match=f"the ReLU of layer {wrong} is not given what"):
+            freeze_relu(module(forward), layer=2)
+    with pytest.raises(InputError, match=r"the module raised ValueError: images; .* \(32, 3\)"):
+        freeze_relu(module(lambda *_: (_ for _ in ()).throw(ValueError("images"))), layer=1)
+    # Below the first sum the gates are those of the layer, and in any precision; modes, hooks and draws stay.
+    for dtype in (torch.bfloat16, torch.float16, torch.float32, torch.float64):
+        network = module(residual, dtype)
+        before = torch.get_rng_state()
+        X = torch.randn(20, 3, generator=torch.Generator().manual_seed(0)).to(dtype)
+        gates = freeze_relu(network, layer=1)
+        assert torch.equal(before, torch.get_rng_state())
+        with torch.no_grad():
+            values = network[0](X)
+        clear = (values.abs() > 0.01).numpy()
+        assert np.array_equal(gates(X)[clear], (values >= 0).numpy()[clear])
+        assert [part.training for part in network.modules()] == [True, False, True, True, True, True]
+        assert not any(part._forward_pre_hooks for part in network.modules())
+
+
 def test_what_has_no_relu_is_refused_with_advice():
     torch = pytest.importorskip("torch")
     with pytest.raises(InputError, match="no linear layer that a ReLU follows"):
@@ -128,6 +176,10 @@ def test_frozen_gates_and_half_spaces_fit_the_estimator():
 @pytest.mark.parametrize(
     ("contexts", "words"),
     [
+        ({"fruit": lambda X: X[:, 99]}, "such shapes (150, 64)"),
+        ({"fruit": lambda X: X["pear"]}, "the function of 'fruit' raised IndexError: only integers"),
+        ([lambda X: X[:, :2] > 0, lambda X: 1 / 0], "the function of 'gate 1' raised ZeroDivisionError"),
+        ({"fruit": lambda X: -np.ones(len(X), dtype=int)}, "by 'fruit' the contexts of 150 inputs"),
         (np.zeros((150, 3)), "contexts is a ndarray; give HalfSpaces"),
         (lambda X: X[:, :2], "dtype float64; give whole numbers"),
         (lambda X: np.zeros((3, 1), dtype=int), "the contexts of 150 inputs have shape (3, 1)"),
@@ -139,6 +191,15 @@ def test_contexts_that_are_none_are_refused_in_a_line(contexts, words):
         GatedLinearSVC(contexts=contexts).fit(*halves())
     assert words in str(caught.value).replace("\n    ", " ")
     assert len(str(caught.value)) < 300
+
+
+def test_a_context_that_no_training_sample_was_in_is_refused_with_the_name_of_its_gate():
+    X, y = halves()
+    gates = {"plain": lambda X: (X[:, 20] > 0).astype(int), "row": lambda X: (X[:, 21] > 0) + (X[:, :1] > 0) * 3}
+    model = GatedLinearSVC(contexts=gates, C=1.0).fit(X, y)
+    unlike = np.vstack([X[:3], np.ones((1, 64))])
+    with pytest.raises(InputError, match=r"the function of 'row' puts row 3 in context 4.* contexts were 0 to 1"):
+        model.predict(unlike)
 
 
 def test_the_context_kernel_is_that_of_the_limit():

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_wine
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
 
 from recombine.errors import InputError
 from recombine.theory.gated import (
@@ -143,6 +144,11 @@ def test_norms_are_compared_on_the_same_folds_and_gates() -> None:
     assert alone["differs"].tolist() == [0, 0]
     with pytest.raises(InputError, match="folds is 1"):
         compare_norms(single, X, cultivars, folds=1)
+    for model in ("group", LogisticRegression()):
+        with pytest.raises(InputError, match=r"model is .*; give a GatedLinearSVC"):
+            compare_norms(model, X, cultivars)  # type: ignore[arg-type]
+        with pytest.raises(InputError, match=r"model is .*; give a GatedLinearSVC"):
+            gate_preferences(model)  # type: ignore[arg-type]
 
 
 def test_differences_are_those_of_the_decisions(monkeypatch: pytest.MonkeyPatch) -> None:

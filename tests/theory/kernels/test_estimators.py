@@ -321,6 +321,11 @@ class TestClassifier:
         with pytest.raises(InputError, match=message):
             KernelClassifier(**options).fit([[0, 0], [1, 1]], [0, 1])
 
+    @pytest.mark.parametrize(("label", "words"), [("a", "one class only, 'a';"), (1.0, r"one class only, 1\.0;")])
+    def test_the_only_class_is_named_plainly(self, label, words):
+        with pytest.raises(InputError, match=words):
+            KernelClassifier().fit([[0, 0], [1, 1]], [label, label])
+
     def test_the_hinge_stops_where_the_gram_matrix_does(self):
         cells = every_cell((50, 50))
         with pytest.raises(InputError, match="hinge loss needs the Gram matrix"):

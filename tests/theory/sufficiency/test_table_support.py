@@ -346,6 +346,8 @@ class TestHostileInput:
             (lambda a, b: a.sum(), r"your composition gave an output of shape \(\)"),
             (lambda a, b: (a * b)[:3], r"your composition gave an output of shape \(3, 1\)"),
             (lambda a: a, "does not take 2"),
+            (lambda a, b: a[:, 1:] * b, r"gave no numbers; say how many each slot has, not components=\{'one': 1"),
+            (lambda a, b: a[:, :1] * b[:, [1]], r"raised IndexError: .*, or say how many numbers .* 'two': 1\}"),
             (lambda a, b: np.log(a) + b, "gave no finite number for components .*give components as functions"),
             ("a + b", "the composition is 'a \\+ b', which cannot be called"),
         ],

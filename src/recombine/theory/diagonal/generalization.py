@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -157,6 +158,8 @@ def predict(
     >>> found.judged, bool(found.test_loss < np.mean(y**2) / 10)
     ('samples left out', True)
     """
+    for option in training:
+        known_or_refuse(option, "option", [*[*signature(predict).parameters][2:-1], *TrainingMethod.__annotations__])
     start = TrainingMethod(**training)
     method = start.method
     _check_method(method)
@@ -264,6 +267,11 @@ def _pair(values: Any, name: str) -> Pair:
     return values[0], values[1]
 
 
+def is_pair(auxiliary: Any) -> bool:
+    """Say whether an auxiliary task is given by its samples, inputs (N, D) and targets (N,), not by coefficients."""
+    return isinstance(auxiliary, tuple | list) and len(auxiliary) == 2 and np.ndim(auxiliary[0]) == 2
+
+
 def _auxiliary(auxiliary: Any, width: int, method: str, alpha: float) -> FloatArray | tuple[FloatArray, FloatArray]:
     """Return coefficients of the auxiliary task; for multi-task learning samples stay samples."""
     alone = method.startswith("stl")
@@ -272,7 +280,7 @@ def _auxiliary(auxiliary: Any, width: int, method: str, alpha: float) -> FloatAr
             f"method {method!r} learns from an auxiliary task; give its coefficients (D,) as auxiliary, or a pair of "
             "inputs (N, D) and targets (N,)"
         )
-    if isinstance(auxiliary, tuple) and len(auxiliary) == 2 and np.ndim(auxiliary[0]) == 2:
+    if is_pair(auxiliary):
         reduced = _independent(*samples(auxiliary[0], auxiliary[1], width, " of auxiliary"))
         if method == "mtl":
             return reduced

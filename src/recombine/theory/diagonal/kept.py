@@ -7,6 +7,7 @@ samples is left out.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,12 +15,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray
-from recombine.checks import whole
+from recombine.cells.arrays import FloatArray, as_numbers
+from recombine.checks import known_or_refuse, whole
 from recombine.errors import InputError
 from recombine.sample_checks import generator, samples
 from recombine.tables.table import Table
-from recombine.theory.diagonal.generalization import METHODS, Pair, predict
+from recombine.theory.diagonal.generalization import METHODS, Pair, is_pair, predict
 
 #: A feature whose coefficient times its spread is below this share of the targets' spread explains less than a
 #: hundredth of their variance, and counts as not used.
@@ -32,6 +33,8 @@ FOLDS = 5
 RIDGE_SHARES = np.logspace(-4, 4, 33)
 #: Below this share of the error of the best method that fits every sample, ridge regression shows that noise is fitted.
 CLEARLY_LESS_SHARE = 0.8
+#: What may be said of how the network is finetuned.
+FINETUNING_OPTIONS = ("alpha", "scaling", "gamma", "form")
 #: What can become of a feature, in the order in which they are told.
 FATES = ("stays", "goes", "unclear", "new", "unused")
 
@@ -127,7 +130,7 @@ def kept_features(
     seed : int
         Of the samples left out.
     **training
-        alpha, scaling, gamma and form of `TrainingMethod`.
+        alpha, scaling, gamma and form of `TrainingMethod`; its method is always to finetune.
 
     Examples
     --------
@@ -141,13 +144,13 @@ def kept_features(
     >>> print(found.summary)
     Of 4 known features 2 stay, 2 go and 0 are unclear; none is new. Error on samples left out: 0.31% of the variance.
     """
-    columns = _names(X, names)
+    for option in training:
+        known_or_refuse(option, "option", FINETUNING_OPTIONS)
     inputs, targets = samples(X, y)
     if len(inputs) < 2 * FOLDS:
         raise InputError(f"there are {len(inputs)} samples, of which fifths are left out; give at least {2 * FOLDS}")
-    if len(columns) != inputs.shape[1] or len(set(columns)) < len(columns):
-        raise InputError(f"there are {len(columns)} names for {inputs.shape[1]} columns; give one of its own to each")
-    before = _before(auxiliary, inputs.shape[1], training)
+    columns = _names(getattr(X, "columns", None) if names is None else names, inputs.shape[1])
+    before = _before(auxiliary, columns, training)
     spread, scale = inputs.std(axis=0), float(targets.std())
     if not scale:
         raise InputError("targets are all the same, so that there is nothing to learn; give others")
@@ -168,22 +171,28 @@ def kept_features(
     return KeptFeatures(by_name, earlier, table.where(order), errors, told, len(inputs))
 
 
-def _names(X: Any, names: Sequence[str] | None) -> list[str]:
-    if names is not None:
-        return list(map(str, names))
-    columns = getattr(X, "columns", None)
-    width = np.shape(X)[1] if np.ndim(X) == 2 else 0
-    return [f"feature {number}" for number in range(width)] if columns is None else [str(name) for name in columns]
+def _names(names: Sequence[Any] | None, width: int) -> list[str]:
+    """Return a name for each column, or say how many there are and which is given twice."""
+    listed = [f"feature {number}" for number in range(width)] if names is None else [str(name) for name in names]
+    twice = [f", {times} of them {name!r}" for name, times in Counter(listed).items() if times > 1]
+    if len(listed) != width or twice:
+        raise InputError(
+            f"there are {len(listed)} names for {width} columns{''.join(twice[:1])}; give one of its own to each"
+        )
+    return listed
 
 
-def _before(auxiliary: Any, width: int, training: dict[str, Any]) -> FloatArray:
+def _before(auxiliary: Any, columns: Sequence[str], training: dict[str, Any]) -> FloatArray:
     """Return coefficients of the earlier task; of samples of it, those that training from ``alpha`` ends at."""
-    if not (isinstance(auxiliary, tuple) and len(auxiliary) == 2 and np.ndim(auxiliary[0]) == 2):
-        coefficients = np.asarray(auxiliary, dtype=float)
-        if coefficients.shape != (width,) or not np.isfinite(coefficients).all():
-            raise InputError(f"auxiliary has shape {coefficients.shape}; give {width} finite coefficients")
+    if not is_pair(auxiliary):
+        coefficients = np.asarray(as_numbers(auxiliary, "coefficients of auxiliary"), dtype=float)
+        if coefficients.shape != (len(columns),):
+            raise InputError(f"auxiliary has shape {coefficients.shape}; give {len(columns)} finite coefficients")
+        for name, value in zip(columns, coefficients, strict=True):
+            if not np.isfinite(value):
+                raise InputError(f"auxiliary is {value} for {name!r}; give 0 for what the earlier task did not use")
         return coefficients
-    inputs, targets = samples(auxiliary[0], auxiliary[1], width, " of auxiliary")
+    inputs, targets = samples(auxiliary[0], auxiliary[1], len(columns), " of auxiliary")
     alpha = training.get("alpha", 1e-3)
     return _trained(inputs, targets, {"method": "stl", "alpha": alpha, "gamma": alpha})
 

@@ -173,12 +173,15 @@ def regime(
     """
     arguments = {"auxiliary": auxiliary, "beta": beta, "alpha": alpha, "scaling": scaling, "gamma": gamma}
     B, needed, *start = broadcast(**arguments)
+    if names is not None and B.shape != (len(names),):
+        raise InputError(f"there are {len(names)} names for answers of shape {B.shape}; give one for each feature")
     if not needed.all() or not B.all():
         index = tuple(np.argwhere((needed == 0) | (B == 0))[0])
         location = f" at {list(map(int, index))}" if index else ""
+        location = location if names is None else f" for {[*names][index[0]]!r}"
         raise InputError(
             f"beta is {needed[index]:g} and auxiliary {B[index]:g}{location}; regimes are about features that both "
-            "tasks use"
+            "tasks use, so leave out those with a 0 in either"
         )
     alphas, m, gammas = (
         check_bounds(values, name, at_least=0) for values, name in zip(start, list(arguments)[2:], strict=True)
@@ -195,8 +198,6 @@ def regime(
     order = 1 + _excess(np.asarray(size / known_scale))
     ratio = _slope(np.asarray(size / new_scale)) / _slope(np.asarray(size / known_scale))
     kinds = np.where(order > LAZY_ORDER, "lazy", np.where(ratio >= RICH_RATIO, "nested", "rich"))
-    if names is not None and kinds.shape != (len(names),):
-        raise InputError(f"there are {len(names)} names for answers of shape {kinds.shape}; give one for each feature")
     if kinds.ndim:
         return Regime(kinds, order, ratio, known_scale, new_scale, tuple(map(str, names or ())))
     return Regime(str(kinds), float(order), float(ratio), float(known_scale), float(new_scale))

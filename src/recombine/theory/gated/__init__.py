@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from recombine.theory.gated.features import gating_for as gating_for
     from recombine.theory.gated.flow import Flow as Flow
     from recombine.theory.gated.flow import FlowEndedWarning as FlowEndedWarning
+    from recombine.theory.gated.flow import NotSeparableWarning as NotSeparableWarning
     from recombine.theory.gated.flow import flow as flow
     from recombine.theory.gated.gates import FrozenGates as FrozenGates
     from recombine.theory.gated.gates import Inconsistency as Inconsistency

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.errors import InputError, near_miss
+from recombine.sample_checks import call
 from recombine.theory.gated.contexts import HalfSpaces
 from recombine.theory.gated.margin import GatedMargin, largest_margin
 from recombine.writing import listing
@@ -47,8 +48,8 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     contexts : HalfSpaces, callable, fitted clusterer, list of these or mapping from names to them, optional
         Context functions to use instead of drawing some. `HalfSpaces` act on the inputs with the bias column, if there
         is one; a callable from inputs (n, d) to contexts (n,) or (n, H), or something with ``predict`` like a fitted
-        `KMeans`, on the inputs as they are. Each column is a unit, here a gate; its name is the mapping's, else that
-        of the function or class.
+        `KMeans`, on the inputs as an array, whose columns have no names. Each column is a unit, here a gate; its name
+        is the mapping's, else that of the function or class.
     bias : bool, default True
         Append a column of ones to the inputs, which gives every context its own bias.
     C : float, default inf
@@ -221,29 +222,35 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         checked = validate_data(self, X, reset=False, dtype=np.float64)
         inputs = self._with_bias(checked)
-        return inputs, self._ids(checked, inputs)
+        ids, count = self._ids(checked, inputs), self._margins[0].gating.contexts
+        if (ids >= count).any():
+            row, gate = np.argwhere(ids >= count)[0]
+            raise InputError(
+                f"the function of {self._names(checked, ids.shape[1])[gate]!r} puts row {row} in context "
+                f"{ids[row, gate]}, and where the model was fitted contexts were 0 to {count - 1}; fit with samples "
+                "of every context"
+            )
+        return inputs, ids
 
     def _ids(self, X: FloatArray, inputs: FloatArray) -> IntArray:
         """Return contexts (n, H) by half-spaces of the inputs with their bias, or by functions of the inputs alone."""
         if isinstance(self.contexts_, HalfSpaces):
             return self.contexts_.ids(inputs)
-        return np.concatenate([_contexts_by(function, X) for function in self._functions().values()], axis=1)
+        return np.concatenate([_contexts_by(function, X, gate) for gate, function in self._functions().items()], axis=1)
 
-    def _functions(self) -> dict[Any, Any]:
-        """Return the functions that give contexts, by the names of a mapping or by their places."""
-        if isinstance(self.contexts_, Mapping):
-            return dict(self.contexts_)
+    def _functions(self) -> dict[str, Any]:
+        """Return the functions that give contexts, by the names of a mapping or by their own and their places."""
         listed = self.contexts_ if isinstance(self.contexts_, list | tuple) else [self.contexts_]
-        return dict(enumerate(listed))
+        by_key = self.contexts_ if isinstance(self.contexts_, Mapping) else dict(enumerate(listed))
+        return {key if isinstance(key, str) else _name_of(each, key): each for key, each in by_key.items()}
 
     def _names(self, X: FloatArray, gates: int) -> list[str]:
         """Return a name for each gate: of a function with several columns, its own and the column's number."""
         if isinstance(self.contexts_, HalfSpaces):
             return [f"half-space {gate}" for gate in range(gates)]
         names = []
-        for name, function in self._functions().items():
-            word = name if isinstance(name, str) else _name_of(function, name)
-            columns = _contexts_by(function, X[:1]).shape[1]
+        for word, function in self._functions().items():
+            columns = _contexts_by(function, X[:1], word).shape[1]
             names += [word] if columns == 1 else [f"{word} {column}" for column in range(columns)]
         return names
 
@@ -280,7 +287,7 @@ def _name_of(function: Any, number: int) -> str:
     return f"gate {number}" if name in ("<lambda>", "function", "partial") else f"{name} ({number})"
 
 
-def _contexts_by(function: Any, X: FloatArray) -> IntArray:
+def _contexts_by(function: Any, X: FloatArray, gate: str) -> IntArray:
     """Return the contexts (n, H) that a callable, or something fitted that predicts, gives the inputs."""
     predict = getattr(function, "predict", function)
     if not callable(predict):
@@ -288,11 +295,11 @@ def _contexts_by(function: Any, X: FloatArray) -> IntArray:
             f"contexts is a {type(function).__name__}; give HalfSpaces, a function from inputs to contexts, something "
             "fitted with predict, a list of these, or None to have some drawn"
         )
-    ids = np.asarray(predict(X))
+    ids = np.asarray(call(predict, f"the function of {gate!r}", X))
     columns = ids[:, None] if ids.ndim == 1 else ids
     if columns.ndim != 2 or len(columns) != len(X) or columns.dtype.kind not in "iub" or (columns < 0).any():
         raise InputError(
-            f"the contexts of {len(X)} inputs have shape {ids.shape} and dtype {ids.dtype}; give whole numbers from 0 "
-            "up, one row per input"
+            f"by {gate!r} the contexts of {len(X)} inputs have shape {ids.shape} and dtype {ids.dtype}; give whole "
+            "numbers from 0 up, one row per input"
         )
     return columns.astype(np.int64)

@@ -15,11 +15,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray, as_numbers
+from recombine.cells.arrays import FloatArray, IntArray, as_numbers
 from recombine.cells.brief import record
 from recombine.checks import real, whole
 from recombine.errors import InputError, SolverError
 from recombine.theory.gated.features import as_problem
+from recombine.theory.gated.machine import NotSeparableError
+from recombine.theory.gated.margin import largest_margin
 
 #: Relative and absolute tolerance of the integrator.
 INTEGRATOR_TOLERANCES = (1e-9, 1e-12)
@@ -33,6 +35,16 @@ class FlowEndedWarning(UserWarning):
     Examples
     --------
     >>> issubclass(FlowEndedWarning, UserWarning)
+    True
+    """
+
+
+class NotSeparableWarning(UserWarning):
+    """No network of a flow's architecture separates its samples, so that the margin stays below zero for ever.
+
+    Examples
+    --------
+    >>> issubclass(NotSeparableWarning, UserWarning)
     True
     """
 
@@ -89,7 +101,7 @@ class Flow:
     def ratio(self) -> FloatArray:
         """Sum of the group norms of zeta over the margin, shape (T,); it ends at the optimum of the margin problem.
 
-        Not a number while some sample is on the wrong side, when there is no margin.
+        Not a number while some sample is on the wrong side, when there is no margin; `flow` warns if that never ends.
         """
         return self._over_margin(np.sqrt((self.zeta**2).sum(axis=(2, 3))).sum(axis=1))
 
@@ -148,6 +160,8 @@ def flow(
     -----
     FlowEndedWarning
         If it ends before the last time.
+    NotSeparableWarning
+        If the last margin is not positive and no gated linear function with these contexts could have a positive one.
 
     Examples
     --------
@@ -175,7 +189,10 @@ def flow(
         first = field.drawn(whole(seed, "seed", 0), real(scale, "scale", above=0))
     states, last = _integrated(field, first, clock)
     if last is None:
-        return field.along(clock, states)
+        path = field.along(clock, states)
+        if path.margin[-1] <= 0:
+            _warn_if_inseparable(points, signs, rows, contexts)
+        return path
     end, late = field.along(*last), len(clock) - len(states)
     warnings.warn(
         f"the flow ends at time {end.times[0]:.4g}, where its margin is {MAX_MARGIN:.0e} and rounding hides which "
@@ -185,6 +202,22 @@ def flow(
         stacklevel=2,
     )
     return field.along(clock, np.vstack([states, np.full((late, len(first)), np.nan)]), end)
+
+
+def _warn_if_inseparable(points: FloatArray, signs: FloatArray, rows: IntArray, contexts: int) -> None:
+    try:
+        # All norms on weights of units separate the same samples, and that of one group is the fastest.
+        largest_margin(points, signs, rows, contexts=contexts, norm="zeta")
+    except NotSeparableError:
+        warnings.warn(
+            "no gated linear function with these contexts separates the samples, so that some stay on the wrong side "
+            "however long the flow is, and ratio is not a number; add units or contexts, or leave out samples that "
+            "contradict each other",
+            NotSeparableWarning,
+            stacklevel=3,
+        )
+    except (SolverError, InputError):
+        return  # too close or too many samples to tell
 
 
 def _as_times(times: Sequence[float] | FloatArray) -> FloatArray:

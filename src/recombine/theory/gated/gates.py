@@ -12,6 +12,7 @@ from recombine.cells.arrays import FloatArray, IntArray, as_numbers
 from recombine.cells.brief import record
 from recombine.checks import whole
 from recombine.errors import InputError
+from recombine.sample_checks import call
 from recombine.theory.gated.contexts import as_points
 from recombine.writing import join_words
 
@@ -52,10 +53,16 @@ class FrozenGates:
 
     def __call__(self, X: npt.ArrayLike) -> IntArray:
         """Return gates 0 or 1, shape (n, H), at inputs ``X`` (n, d)."""
-        points = as_points(X, (*self.below, self)[0].weights.shape[1])
-        for layer in self.below:
-            points = np.maximum(points @ layer.weights.T + layer.bias, 0.0)
-        return (points @ self.weights.T + self.bias >= 0).astype(np.int64)
+        return (self.before_relu(X)[-1] >= 0).astype(np.int64)
+
+    def before_relu(self, X: npt.ArrayLike) -> list[FloatArray]:
+        """Return what the ReLU of each layer is given at inputs ``X`` (n, d), from the input up, each (n, units)."""
+        layers = (*self.below, self)
+        points, values = as_points(X, layers[0].weights.shape[1]), list[FloatArray]()
+        for layer in layers:
+            values.append(points @ layer.weights.T + layer.bias)
+            points = np.maximum(values[-1], 0.0)
+        return values
 
 
 def freeze_relu(model: Any, layer: int | None = None) -> FrozenGates:
@@ -68,7 +75,9 @@ def freeze_relu(model: Any, layer: int | None = None) -> FrozenGates:
     ----------
     model : fitted scikit-learn MLP with ReLU, or PyTorch module
         Of a module, linear layers that a ReLU follows, in the order in which modules stand in it; it must begin with
-        them, and have one linear layer at most behind them.
+        them, and have one linear layer at most behind them. A module is called once, in evaluation mode, on random
+        inputs (32, d), and refused if its ReLUs are given something else than these layers alone would give them, as
+        where inputs are scaled first or skip a layer.
     layer : int, optional
         Which hidden layer, from 1; needed where there are several.
 
@@ -108,11 +117,58 @@ def freeze_relu(model: Any, layer: int | None = None) -> FrozenGates:
     if chosen > len(hidden):
         raise InputError(f"layer is {chosen} and the network has {len(hidden)} hidden; count from 1")
     *below, top = [FrozenGates(*weights_and_bias) for weights_and_bias in hidden[:chosen]]
-    return FrozenGates(top.weights, top.bias, tuple(below))
+    gates = FrozenGates(top.weights, top.bias, tuple(below))
+    if not hasattr(model, "coefs_"):
+        _compare_with_forward_pass(gates, model, len(hidden))
+    return gates
 
 
 #: Layers that change nothing about which gates are open, once a network is trained.
 PASSING_LAYERS = ("Flatten", "Dropout", "Identity")
+#: Random inputs that a module is tried on.
+TRIED_INPUTS = 32
+#: What ReLUs are given may be off by this share of the largest at least: float32 may be multiplied with ten bits.
+MIN_ROUNDING_SHARE = 2e-3
+
+
+def _compare_with_forward_pass(gates: FrozenGates, model: Any, layers: int) -> None:
+    """Refuse gates that are not those of a module, whose forward pass need not go through modules as they stand."""
+    from torch import finfo
+
+    points = np.random.default_rng(0).standard_normal((TRIED_INPUTS, (*gates.below, gates)[0].weights.shape[1]))
+    inputs = next(model.parameters()).new_tensor(points)
+    values, rounding = _relu_inputs(model, inputs), max(finfo(inputs.dtype).eps ** 0.5, MIN_ROUNDING_SHARE)
+    for layer, expected in enumerate(gates.before_relu(inputs.double()), 1):
+        given = values[layer - 1].ravel() if len(values) == layers else np.zeros(0)
+        if given.size != expected.size or not np.abs(given - expected.ravel()).max() <= rounding * np.abs(given).max():
+            raise InputError(
+                f"on a forward pass the ReLU of layer {layer} is not given what the module's linear layers make of the "
+                f"inputs one after the other (calls of a ReLU: {len(values)}, layers before one: {layers}), so that "
+                "these gates are not the network's; give FrozenGates the weights and bias of a plain sequence"
+            )
+
+
+def _relu_inputs(model: Any, inputs: Any) -> list[npt.NDArray[np.floating]]:
+    """Return what the ReLUs of a module are given on a forward pass, one after the other; it stays as it was."""
+    import torch
+
+    values: list[npt.NDArray[np.floating]] = []
+    modes = [(module, module.training) for module in model.modules()]
+    hooks = [
+        module.register_forward_pre_hook(lambda _, given: values.append(as_numbers(given[0].double(), "values").copy()))
+        for module, _ in modes
+        if type(module).__name__ == "ReLU"
+    ]
+    try:
+        model.eval()
+        with torch.no_grad():
+            call(model, "the module", inputs)
+    finally:
+        for hook in hooks:
+            hook.remove()
+        for module, mode in modes:
+            module.training = mode
+    return values
 
 
 def _hidden_layers(model: Any) -> list[tuple[FloatArray, FloatArray]]:

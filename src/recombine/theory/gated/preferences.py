@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from recombine.cells.arrays import FloatArray
 from recombine.checks import whole
+from recombine.sample_checks import of_kind
 from recombine.tables.table import Table
 from recombine.theory.gated.estimator import GatedLinearSVC
 from recombine.theory.gated.gates import inconsistency
@@ -47,6 +48,7 @@ def gate_preferences(model: GatedLinearSVC, strongest: int = 3) -> Table:
     yes    first is positive  1.0    0        0.0   x1 +1
     yes    first is positive  1.0    1        0.0   x1 -1
     """
+    of_kind(model, "model", GatedLinearSVC)
     check_is_fitted(model)
     count = whole(strongest, "strongest")
     features = [str(name) for name in getattr(model, "feature_names_in_", [])]
@@ -111,6 +113,7 @@ def compare_norms(
     >>> compare_norms(GatedLinearSVC(units=5, random_state=0), scale(X), y).columns
     ['norm', 'accuracy', 'gain', 'gain 2se', 'differs', 'if unrelated']
     """
+    of_kind(model, "model", GatedLinearSVC)
     labels = np.asarray(y)
     seed = int(check_random_state(model.random_state).randint(2**31 - 1))
     splits = StratifiedKFold(whole(folds, "folds", 2), shuffle=True, random_state=0)

@@ -325,7 +325,8 @@ class KernelClassifier(ClassifierMixin, _CellModel):  # type: ignore[misc]
         check_classification_targets(labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
-            raise InputError(f"the labels have one class only, {self.classes_[0]!r}; give cells of two classes")
+            (label,) = self.classes_.tolist()
+            raise InputError(f"the labels have one class only, {label!r}; give cells of two classes")
         return _signs(codes) if len(self.classes_) == 2 else _signs(np.eye(len(self.classes_), dtype=np.int64)[codes])
 
     def _machine(self, signs: FloatArray) -> Solution:

@@ -20,7 +20,9 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells
 from recombine.cells.conjunctions import Subset, distinct, subsets
+from recombine.checks import reals
 from recombine.errors import InputError, SolverError
+from recombine.writing import few_digits, plural, share
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -31,13 +33,15 @@ EXACT_TOLERANCE = 1e-8
 MARGIN_TOLERANCE = 1e-9
 #: Labellings of up to this many independent cells are all counted; of more, as many are drawn.
 MAX_COUNTED_CELLS = 14
+#: Labels in all labellings that are counted for every answer: some milliseconds.
+MAX_COUNTED_LABELS = 2**20
 #: Beyond this many matrix entries least squares is solved iteratively on the sparse matrix.
 MAX_DENSE_LSTSQ_ENTRIES = 20_000_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Representability:
-    """What sums of seen conjunctions can express.
+    """What sums of seen conjunctions can express; printed as a sentence that begins with its kind.
 
     Attributes
     ----------
@@ -54,11 +58,15 @@ class Representability:
     rank : int, or None
         In how many independent ways sums can answer on the judged cells. Where it is their number, any answers at all
         pass; None where the problem is too large to tell.
+    share : float or None
+        Of all labellings of the judged cells with -1 and +1, how many are exact: an exact answer says little where it
+        is large. None where counting takes long; `passing_share` draws some, and tells the share that is right in sign.
 
     Examples
     --------
-    >>> Representability(False, 0.5, 3, True, 0.2, None, judged=8, rank=5).kind
-    'sign only'
+    >>> Representability(False, 0.5, 3, True, 0.2, None, judged=8, rank=5)
+    sign only: a sum of seen conjunctions has the right signs on 8 unseen cells (rank 5), with margin 0.2, and none the
+    right values, the nearest is off by 0.5; passing_share(..., sign=True) says how many random labels have such signs
     """
 
     exact: bool
@@ -69,6 +77,25 @@ class Representability:
     family: tuple[Subset, ...] | None
     judged: int
     rank: int | None
+    share: float | None = None
+
+    def __repr__(self) -> str:
+        cells = plural(self.judged, "unseen cell" if self.family is None else "cell")
+        on = f"on {cells}" if self.rank is None else f"on {cells} (rank {self.rank})"
+        if self.kind == "anything":
+            return f"anything: any labels of {cells} would pass (rank {self.rank})"
+        if self.kind == "exact":
+            often = "; passing_share says for how many random labels one would be"
+            often = often if self.share is None else f", as one would be for {share(self.share)} of random labels"
+            return f"exact: a sum of seen conjunctions is right {on}{often}"
+        nearest = f"the nearest is off by {few_digits(self.residual)}"
+        if self.kind == "neither":
+            return f"neither: no sum of seen conjunctions has the right signs {on}; {nearest}"
+        return (
+            f"sign only: a sum of seen conjunctions has the right signs {on}, with margin {few_digits(self.margin)}, "
+            f"and none the right values, {nearest}; passing_share(..., sign=True) says how many random labels have "
+            "such signs"
+        )
 
     @property
     def kind(self) -> str:
@@ -107,8 +134,10 @@ def representability(
     >>> cells = cells[cells[:, 0] != cells[:, 1]]
     >>> steps = cells[:, 1] - cells[:, 0]
     >>> verdict = representability(cells, np.abs(steps) == 1, np.sign(steps))
-    >>> verdict.kind, round(verdict.margin, 3), round(verdict.residual, 3)
-    ('sign only', 0.667, 0.547)
+    >>> print(verdict)
+    sign only: a sum of seen conjunctions has the right signs on 30 unseen cells (rank 13), with margin 0.667, and none
+    the right values, the nearest is off by 0.547; passing_share(..., sign=True) says how many random labels have such
+    signs
     >>> pairs = every_cell((4, 4))
     >>> alike = np.where(pairs[:, 0] // 2 == pairs[:, 1] // 2, 1, -1)
     >>> representability(pairs, (pairs % 2 == 0).any(axis=1), alike).kind
@@ -116,9 +145,14 @@ def representability(
 
     With one cell unseen there is nothing to fail: every answer is the sum of what was seen and what is left.
 
-    >>> verdict = representability(pairs, np.arange(16) != 5, alike)
-    >>> verdict.kind, verdict.rank, verdict.judged
-    ('anything', 1, 1)
+    >>> print(representability(pairs, np.arange(16) != 5, alike))
+    anything: any labels of 1 unseen cell would pass (rank 1)
+
+    Where few labels would pass, to pass says something. Here four cells in a block are unseen, and to be a sum binds
+    one to the three others:
+
+    >>> print(representability(pairs, (pairs > 1).any(axis=1), np.ones(16)))
+    exact: a sum of seen conjunctions is right on 4 unseen cells (rank 3), as one would be for 37.5 % of random labels
     """
     codes, mask, truth = _checked(cells, seen, target)
     features, judged, chosen = _judged_features(codes, mask, family)
@@ -136,7 +170,15 @@ def representability(
         family=chosen,
         judged=len(judged),
         rank=rank,
+        share=_counted_share(features, rank),
     )
+
+
+def _counted_share(features: csr_array, rank: int | None) -> float | None:
+    """Return the share of labellings that are exact where they are few enough to be counted in passing."""
+    if rank is None or rank > MAX_COUNTED_CELLS or features.shape[0] << rank > MAX_COUNTED_LABELS:
+        return 1.0 if rank == features.shape[0] else None
+    return _share_of_exact(*_pivots(features.toarray()), np.random.default_rng(0)).value
 
 
 @dataclass(frozen=True)
@@ -328,10 +370,16 @@ def _checked(
 ) -> tuple[IntArray, BoolArray, FloatArray]:
     codes = as_cells(cells)
     mask = np.asarray(seen)
-    truth = np.asarray(target, dtype=np.float64)
+    words = [entry for entry in np.ravel(np.asarray(target, dtype=object)).tolist() if isinstance(entry, str)]
+    if words:
+        raise InputError(
+            f"target holds the text {words[0]!r}; code two answers as -1 and 1, and of more each against the others: "
+            f"np.where(np.asarray(target) == {words[0]!r}, 1, -1)"
+        )
+    truth = reals(target, "answers in target")
     if mask.dtype != np.bool_ or mask.shape != (len(codes),):
         raise InputError(f"seen must be {len(codes)} True/False values, one per cell; got {mask.dtype} {mask.shape}")
-    if truth.shape != (len(codes),) or not np.all(np.isfinite(truth)):
+    if truth.shape != (len(codes),):
         raise InputError(f"target must be {len(codes)} finite numbers, one per cell; got shape {truth.shape}")
     return codes, mask, truth
 

@@ -146,7 +146,7 @@ def component_grids(
         )
     require_small(grids[0].components[0].shape[1:-1], unknowns)
     for grid in grids:
-        _require_defined(grid, cells, draws > 1)
+        _require_defined(grid, cells, list(read.values), draws > 1)
     return grids
 
 
@@ -160,10 +160,20 @@ def _component(slot: str, size: int, given: Given, read: SlotValues, rng: np.ran
     return rows
 
 
-def _require_defined(grid: ComponentGrid, cells: IntArray, drawn: bool) -> None:
+def _require_defined(grid: ComponentGrid, cells: IntArray, slots: Sequence[str], drawn: bool) -> None:
     """Refuse components at which the composition has no value."""
-    with np.errstate(all="ignore"):
-        outputs = grid.outputs(cells).reshape(len(cells), -1)
+    counts = {slot: component.shape[-1] for slot, component in zip(slots, grid.components, strict=True)}
+    try:
+        with np.errstate(all="ignore"):
+            outputs = grid.outputs(cells).reshape(len(cells), -1)
+    except InputError as error:
+        if not drawn:
+            raise
+        raise InputError(f"{error}, or say how many numbers each slot has, not components={counts}") from error
+    if not outputs.size:
+        raise InputError(
+            f"{grid.composition.name} gave no numbers; say how many each slot has, not components={counts}"
+        )
     (beyond,) = np.nonzero(~np.isfinite(outputs).all(axis=1))
     if len(beyond):
         components = grid.parts(cells[beyond[:1]])
