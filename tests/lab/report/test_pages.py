@@ -205,8 +205,9 @@ class TestHoles:
         with pytest.raises(RecombineError, match=r"page.md of kernel-theory: 'talley' is undefined"):
             paged("{{ talley }}")
 
-    def test_without_results_a_number_is_a_dash(self) -> None:
-        text = page_text(Reproduction(PAPER, PAPER.claims, {}))
+    @every_paper
+    def test_without_results_a_number_is_a_dash(self, paper: Paper) -> None:
+        text = page_text(Reproduction(paper, paper.claims, {}))
         assert "no results at hand" in text
         assert "| ○ not run |" in text
 

@@ -116,11 +116,12 @@ def coverage(panels: Sequence[PaperPanel], outcomes: Mapping[str, Outcome]) -> s
     --------
     >>> panels = [PaperPanel("Figure 1", "a bar", ("1",)), PaperPanel("Figure 2", "a curve", (), "needs a GPU")]
     >>> coverage(panels, {"1": Outcome(Standing.HOLDS)})
-    '1 of 2 statements and panels of the paper is judged.'
+    '1 of 2 statements and panels of the paper is judged; tallies count claims, which may share or span panels.'
     """
     judged = sum(panel.judged(outcomes) for panel in panels)
     verb = "is" if judged == 1 else "are"
-    return f"{judged} of {len(panels)} statements and panels of the paper {verb} judged."
+    counted = f"{judged} of {len(panels)} statements and panels of the paper {verb} judged"
+    return f"{counted}; tallies count claims, which may share or span panels."
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,24 @@ class Interval(NamedTuple):
         return f"{self.mean:+.1f} ({self.low:+.1f} to {self.high:+.1f})"
 
 
+class Ratio(Interval):
+    """A geometric mean of ratios over seeds between two bounds, those of `Interval` for their logarithms; no signs.
+
+    Examples
+    --------
+    >>> print(Ratio.of(np.array([2.0, 4.0, 8.0])))
+    4 (1.24 to 12.9)
+    """
+
+    @classmethod
+    def of(cls, values: FloatArray) -> Ratio:
+        """Bound the geometric mean of two ratios or more."""
+        return cls(*(float(np.exp(value)) for value in Interval.of(np.log(values))))
+
+    def __str__(self) -> str:
+        return f"{self.mean:.3g} ({self.low:.3g} to {self.high:.3g})"
+
+
 def estimate(values: Iterable[float], what: str = "") -> Estimate:
     """Return the mean of values over networks; networks that diverged (NaN) do not count.
 

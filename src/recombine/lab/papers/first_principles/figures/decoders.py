@@ -46,10 +46,9 @@ ORDER = (
 
 ROWS_TITLE = "Only the compositional decoder is right beyond planes; on narrow bands it fails where the front is lost"
 ROWS = (
-    "What is left to explain, 1 - R2, on fresh images of the support and on all combinations; a stroke for each "
-    "network, a cross for one whose front is dead or leaks. Dots and squares are means of the networks that paint "
-    "the front and are not black (bars: two standard errors); in brackets how many these are of how many. Grey "
-    "crosses are means of the released table, all its seeds."
+    "What is left to explain, 1 - R2, on fresh images of the support and on all combinations. Dots and squares are "
+    "means of the networks that paint the front and are not black (bars: two standard errors); in brackets how many "
+    "these are of how many. Released: means of all seeds."
 )
 
 
@@ -102,6 +101,7 @@ def _draw_rows(canvas: Canvas, table: Table) -> None:
     if any(table["lost all"]):
         hollow: dict[str, Any] = {"color": "0.2", "markerfacecolor": "none", "markersize": 8, "linestyle": "none"}
         axes.plot([], [], marker="X", label="front dead or leaking", **hollow)
+    axes.plot([], [], "|", color="0.2", markersize=10, label="one network")
     axes.plot([], [], "x", label="released table", **RELEASED)
     axes.set_yticks(
         heights, [f"{row['support']}, {MODELS[row['model']]} ({row['n']} of {row['of']})" for row in table.rows()]
@@ -113,7 +113,7 @@ def _draw_rows(canvas: Canvas, table: Table) -> None:
     axes.set(xlabel=f"1 - R2 (0 is perfect, 1 the mean image); {scale_in_words(str(table['scale'][0]))}")
     axes.set(ylim=(-0.6, len(table) - 0.4))
     axes.axvline(1, color="0.6", linewidth=0.8, linestyle="-", marker="")
-    axes.legend(frameon=False, fontsize=11, loc="lower center", bbox_to_anchor=(0.35, 1.0), ncols=4)
+    axes.legend(frameon=False, fontsize=11, loc="lower center", bbox_to_anchor=(0.32, 1.0), ncols=5)
 
 
 def _say_rows(table: Table) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -51,6 +51,9 @@ def _draw_pictures(canvas: Canvas, table: Table) -> None:
             for spine in axes.spines.values():
                 spine.set(visible=True, color=SOFT)
         column[0].set_title(title)
+        darkest = picture_of(rows.only(picture="output")).max()
+        small: dict[str, Any] = {"ha": "right", "fontsize": 10, "color": SOFT}
+        column[1].text(0.97, 0.03, f"darkest {darkest:.2f}", transform=column[1].transAxes, **small)
     for axes, word in zip(panels[:, 0], words.values(), strict=True):
         axes.set_ylabel(word)
 
@@ -86,9 +89,9 @@ def _say_errors(table: Table) -> str:
 FIGURES = (
     Plot(
         "pictures",
-        title="What decoders paint in the hole",
-        caption="One place of the hole (its outline in red), one seed per column. Pasted: the mean seen image of the "
-        f"place's column plus that of its row. Pictures of the released test were not released. {TARGET}",
+        title="In the hole decoders paste or paint next to nothing; stripes mend it",
+        caption="One place of the hole (outlined in red), one seed per column, one scale of grey: the bump code's "
+        f"image is faint, the ramp's nearly blank. Pasted: mean seen images of its column and row, added. {TARGET}",
         experiments=("pictures",),
         table=lambda results: one_target(results["pictures"].table),
         draw=_draw_pictures,

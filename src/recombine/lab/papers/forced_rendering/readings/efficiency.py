@@ -9,7 +9,7 @@ import numpy as np
 from recombine.cells.arrays import FloatArray
 from recombine.lab.papers.forced_rendering.readings.rows import MIN_SEEDS_OF_AN_INTERVAL, reads_one_target, row_mean
 from recombine.lab.papers.measured import Measured, MissingRowsError
-from recombine.lab.papers.seeds import Interval, several
+from recombine.lab.papers.seeds import Ratio, several
 from recombine.tables.table import Table
 
 #: The score at which data efficiency is compared.
@@ -72,7 +72,7 @@ def power_law(bumps: Mapping[int, float]) -> tuple[float, float, float]:
 def stripe_saving(rows: Table) -> Measured:
     """Return how many times fewer bumps are needed with stripes, at the largest side: an interval over seeds.
 
-    Ratios are averaged as logarithms, so that three times fewer and three times more cancel.
+    Seeds are averaged as logarithms, so that three times fewer and three times more cancel.
     """
     side = max(rows["side"].tolist())
     by_seed = {
@@ -81,7 +81,7 @@ def stripe_saving(rows: Table) -> Measured:
     }
     if len(by_seed) < MIN_SEEDS_OF_AN_INTERVAL:
         raise MissingRowsError("an interval needs two seeds at the largest side; these results have one")
-    times = Interval(*np.exp(Interval.of(np.log([*by_seed.values()]))).tolist())
+    times = Ratio.of(np.array([*by_seed.values()]))
     bare, helped = bumps_by_side(rows, 0), bumps_by_side(rows, 1)
     numbers = {
         "times fewer bumps": times,

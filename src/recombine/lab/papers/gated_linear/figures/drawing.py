@@ -111,8 +111,10 @@ def _sorted(table: Table, key: str, **chosen: Any) -> Table:
     return line.where(np.argsort(line[key]))
 
 
-def name_lines(canvas: Canvas, axes: Sequence[Axes], *, columns: int = 4, published: bool = True) -> None:
-    """Name every line of some panels once, above them, and what is grey."""
+def name_lines(
+    canvas: Canvas, axes: Sequence[Axes], *, columns: int = 4, published: str = "published", mark: str = "o"
+) -> None:
+    """Name every line of some panels once, above them, and what is grey, if anything is."""
     from matplotlib.lines import Line2D
 
     legends = [panel.get_legend_handles_labels() for panel in axes]
@@ -120,9 +122,20 @@ def name_lines(canvas: Canvas, axes: Sequence[Axes], *, columns: int = 4, publis
         label: line for lines, labels in legends for line, label in zip(lines, labels, strict=True)
     }
     if published:
-        handles["published"] = Line2D([], [], color=GREY, marker="o", mfc="white", ls=":")
+        handles[published] = Line2D([], [], color=GREY, marker=mark, mfc="white", ls=":")
     style: dict[str, Any] = {"frameon": False, "fontsize": 10, "ncols": columns, "columnspacing": 1.2}
     canvas.legend(list(handles.values()), list(handles), loc="upper center", **style)
+
+
+def in_grey(table: Table, words: str = "published, same marks") -> str:
+    """Return what a legend calls grey lines; nothing where none was published.
+
+    Examples
+    --------
+    >>> in_grey(Table({"source": ["ours", "published"]})), in_grey(Table({"source": ["ours"]}))
+    ('published, same marks', '')
+    """
+    return words if "published" in table["source"] else ""
 
 
 def units_axis(axes: Axes, units: Sequence[int], label: str = "hidden units") -> None:

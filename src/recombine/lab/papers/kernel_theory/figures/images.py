@@ -161,7 +161,7 @@ def _draw_headline(canvas: Canvas, table: Table) -> None:
         style: dict[str, Any] = {"color": "0.45", "linestyle": ":", "marker": MARKERS[2], "markerfacecolor": "white"}
         axes.plot(PUBLISHED_DISTANCES, PUBLISHED["CD-3, logistic"], label="published", zorder=1, **style)
     axes.axhline(0.5, color="0.8", linewidth=1, zorder=0)
-    axes.set(xlabel="distance between the images (pixels)", ylabel="unseen cells right", ylim=(0, 1.02))
+    axes.set(xlabel="distance from one picture to the next (pixels)", ylabel="unseen cells right", ylim=(0, 1.02))
     axes.set_xticks(np.unique(table["distance"]))
     handles, names = axes.get_legend_handles_labels()
     grey = [(handle, name) for handle, name in zip(handles, names, strict=True) if name == "published"]
@@ -341,7 +341,8 @@ FIGURES = (
             "unless the loss is squared"
         ),
         caption=(
-            "Share of unseen cells of context dependence that ConvNets get right; the line at one half is chance. "
+            "Share of unseen cells of context dependence that ConvNets get right; the line at one half is chance. Each "
+            "of the three pictures is shifted by the distance to the right of the one before. "
             "Mean and two standard errors over the seeds that were run at all five distances; numbers in the text use "
             "every seed. Published: means of ten networks (figure 12)."
         ),

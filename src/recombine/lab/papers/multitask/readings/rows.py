@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from recombine.lab.papers.measured import MissingRowsError
-from recombine.lab.papers.seeds import Interval, several
+from recombine.lab.papers.seeds import Interval, Ratio, several
 from recombine.tables.table import Column, Table
 
 #: Seeds below which a mean over them decides nothing.
@@ -40,16 +40,14 @@ def paired_by_seed(table: Table, counterpart: Table, column: str, min_seeds: int
 
 
 def geometric(smaller: Column, larger: Column) -> str:
-    """Return a geometric mean of ratios with the bounds of `Interval`, as text.
+    """Return a geometric mean of ratios with its bounds, as text.
 
     Examples
     --------
     >>> geometric(np.array([1.0, 1.0, 2.0]), np.array([2.0, 4.0, 16.0]))
     '4 (1.24 to 12.9)'
     """
-    mean = Interval.of(np.log(larger / smaller))
-    middle, low, high = (f"{np.exp(value):.3g}" for value in mean)
-    return f"{middle} ({low} to {high})"
+    return str(Ratio.of(larger / smaller))
 
 
 def ahead(better: Column, worse: Column) -> dict[str, Any]:
