@@ -80,7 +80,7 @@ def _draw_smoothing(canvas: Canvas, table: Table) -> None:
 def _draw_line(axes: Axes, rows: Table, line: str) -> None:
     """Draw a mean with its band; squared loss is grey, as what the others are compared with."""
     place = CYCLE.get(line)
-    style = {"marker": "", "linestyle": "-", "color": "0.45"}
+    style: dict[str, Any] = {"marker": "", "linestyle": "-", "color": "0.45"}
     if place is not None:
         style = {"marker": MARKS[place], "linestyle": DASHES[place], "color": palette()[place]}
     axes.plot(rows["x"], rows["y"], label=line, **style)
