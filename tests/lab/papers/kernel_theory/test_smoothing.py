@@ -11,12 +11,12 @@ from scipy.special import expit
 from recombine.lab import tasks
 from recombine.lab.papers import Standing, find
 from recombine.lab.papers.kernel_theory.experiments.kernels import fitted_values, network_kernel
-from recombine.lab.papers.kernel_theory.experiments.smoothed_images import smoothing_images
 from recombine.lab.papers.kernel_theory.experiments.smoothing import (
     ceiling,
     grams,
     smoothed_slope,
     smoothed_values,
+    smoothing_images,
     smoothing_networks,
     time_until_right,
 )

@@ -79,10 +79,10 @@ def _draw_smoothing(canvas: Canvas, table: Table) -> None:
 
 def _draw_line(axes: Axes, rows: Table, line: str) -> None:
     """Draw a mean with its band; squared loss is grey, as what the others are compared with."""
-    place = CYCLE.get(line)
+    index = CYCLE.get(line)
     style: dict[str, Any] = {"marker": "", "linestyle": "-", "color": "0.45"}
-    if place is not None:
-        style = {"marker": MARKS[place], "linestyle": DASHES[place], "color": palette()[place]}
+    if index is not None:
+        style = {"marker": MARKS[index], "linestyle": DASHES[index], "color": palette()[index]}
     axes.plot(rows["x"], rows["y"], label=line, **style)
     half = np.nan_to_num(rows["y 2se"])
     axes.fill_between(rows["x"], rows["y"] - half, rows["y"] + half, color=style["color"], alpha=0.15, lw=0)

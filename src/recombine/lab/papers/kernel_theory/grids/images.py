@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from recombine.lab.papers.kernel_theory.experiments import images, onehot, smoothed_images
+from recombine.lab.papers.kernel_theory.experiments import images, onehot, smoothing
 from recombine.lab.papers.kernel_theory.grids.kernels import NAME, Settings
 from recombine.lab.papers.needs import require_images
 from recombine.lab.runs.experiment import Experiment
@@ -153,7 +153,7 @@ IMAGE_EXPERIMENTS = (
     ),
     Experiment(
         f"{NAME}/smoothing-images",
-        smoothed_images.smoothing_images,
+        smoothing.smoothing_images,
         quick=_smoothed((0.0, 0.1), [30, 100, 300, 500], [[0, 1]]),
         full=_smoothed(
             (0.0, 0.01, 0.1),
