@@ -22,6 +22,8 @@ def example(name: str, outputs: int) -> tuple[torch.Tensor, torch.Tensor]:
         )
     if loss_named(name).labels:
         return values, torch.randint(outputs, (4, 7), generator=generator)
+    if name == "soft-logistic":
+        return values, torch.rand(4, 7, outputs, generator=generator, dtype=torch.float64) * 2 - 1
     if name == "mse":
         return values, torch.randn(4, 7, outputs, generator=generator, dtype=torch.float64)
     return values, torch.randint(2, (4, 7, outputs), generator=generator).double() * 2 - 1
@@ -59,6 +61,16 @@ def test_categorical_hinge_is_that_of_keras() -> None:
     torch.testing.assert_close(loss.value(outputs, labels), torch.tensor([[0.0, 1.6, 1.5, 5.0]]))
     slopes = [[0.0, 0.0, 0.0], [-1.0, 1.0, 0.0], [0.0, -1.0, 0.0], [0.0, 0.0, -1.0]]
     assert loss.slope(outputs, labels)[0].tolist() == slopes
+
+
+def test_soft_logistic_is_cross_entropy_with_a_share_of_the_other_answer() -> None:
+    values, signs = example("logistic", 1)
+    smoothed = loss_named("soft-logistic").value(values, 0.9 * signs)
+    wanted = functional.binary_cross_entropy_with_logits(values, (1 + 0.9 * signs) / 2, reduction="none").mean(-1)
+    torch.testing.assert_close(smoothed, wanted)
+    for sharp in ("value", "slope"):
+        ours, plain = (getattr(loss_named(name), sharp)(values, signs) for name in ("soft-logistic", "logistic"))
+        torch.testing.assert_close(ours, plain, rtol=1e-12, atol=1e-12)
 
 
 def test_logistic_survives_large_margins() -> None:

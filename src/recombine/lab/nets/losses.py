@@ -68,6 +68,14 @@ def _logistic_slope(outputs: Tensor, targets: Tensor) -> Tensor:
     return torch.sigmoid(-outputs * targets) * targets * (-1 / outputs.shape[-1])
 
 
+def _soft_logistic(outputs: Tensor, targets: Tensor) -> Tensor:
+    return (functional.softplus(outputs) - outputs * (1 + targets) / 2).mean(-1)
+
+
+def _soft_logistic_slope(outputs: Tensor, targets: Tensor) -> Tensor:
+    return (torch.sigmoid(outputs) - (1 + targets) / 2) / outputs.shape[-1]
+
+
 def _hinge(outputs: Tensor, targets: Tensor) -> Tensor:
     return (1 - outputs * targets).clamp_min(0).mean(-1)
 
@@ -130,6 +138,7 @@ LOSSES = {
         Loss("mse", _squared, _squared_slope),
         Loss("squared-absolute", _squared_absolute, _squared_absolute_slope),
         Loss("logistic", _logistic, _logistic_slope),
+        Loss("soft-logistic", _soft_logistic, _soft_logistic_slope),
         Loss("hinge", _hinge, _hinge_slope),
         Loss("categorical-hinge", _categorical_hinge, _categorical_hinge_slope, labels=True),
         Loss("cross-entropy", _cross_entropy, _cross_entropy_slope, labels=True),
@@ -149,7 +158,7 @@ def loss_named(name: str) -> Loss:
     Traceback (most recent call last):
         ...
     recombine.errors.InputError: loss 'mes' is unknown; did you mean 'mse'? Losses: mse, squared-absolute,
-    logistic, hinge, categorical-hinge, cross-entropy, sequence-cross-entropy
+    logistic, soft-logistic, hinge, categorical-hinge, cross-entropy, sequence-cross-entropy
     """
     if name not in LOSSES:
         raise InputError(f"loss {name!r} is unknown;{near_miss(name, LOSSES, f'Losses: {listing(LOSSES)}')}")

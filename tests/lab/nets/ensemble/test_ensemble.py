@@ -239,6 +239,18 @@ def test_losses_on_signs_refuse_other_targets(loss: str) -> None:
     same(trained.parameters, ensemble.train(X, Y, loss=loss, weights=zeros, **settings).parameters)
 
 
+def test_soft_targets_are_both_answers_at_once() -> None:
+    """A target of size 1 - e is the answer with weight 1 - e/2 and the other one with weight e/2."""
+    ensemble, settings = Ensemble(MLP(4, (8,)), [0, 1], dtype="float64"), {"rate": 0.1, "steps": 20}
+    soft = ensemble.train(X, 0.8 * Y, loss="soft-logistic", **settings)
+    weights = np.repeat([0.9, 0.1], len(Y))
+    both = ensemble.train(np.concatenate([X, X]), np.concatenate([Y, -Y]), loss="logistic", weights=weights, **settings)
+    for name, values in soft.parameters.items():
+        torch.testing.assert_close(values, both.parameters[name], rtol=1e-10, atol=1e-12)
+    with pytest.raises(InputError, match=r"a target is 1\.5; the soft-logistic loss takes -1 to 1"):
+        ensemble.train(X, np.full(len(X), 1.5), loss="soft-logistic", rate=0.1, steps=1)
+
+
 @pytest.mark.parametrize(
     "wrong",
     [{"dtype": "half"}, {"seeds": []}, {"seeds": [-1]}, {"seeds": 3}, {"seeds": [0.5]}, {"chunk": 0}, {"scale": [1.0]}],

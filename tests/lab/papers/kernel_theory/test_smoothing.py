@@ -16,9 +16,11 @@ from recombine.lab.papers.kernel_theory.experiments.smoothing import (
     grams,
     smoothed_slope,
     smoothed_values,
+    smoothing_images,
     smoothing_networks,
     time_until_right,
 )
+from recombine.lab.papers.kernel_theory.readings.smoothing import images_over_steps
 from recombine.lab.papers.results import Evidence, Provenance
 from recombine.lab.report.figure import PaperFigure
 from recombine.lab.runs.experiment import Unit
@@ -130,11 +132,83 @@ def test_the_claim_of_networks_can_fail(right: dict[str, float]) -> None:
     assert claim.read(network_rows(**right)).verdict is Standing.FAILS
 
 
+#: Shares of unseen images right at steps 10, 100 and 1,000, as pilots had them, by loss and smoothing.
+IMAGES = {("logistic", 0.0): (0.4, 0.2, 0.2), ("logistic", 0.01): (0.4, 0.2, 0.6), ("logistic", 0.1): (0.4, 0.6, 0.7)}
+IMAGES |= {("mse", 0.0): (0.4, 0.5, 0.7)}
+
+
+def image_rows(changed: tuple[str, float] = ("", 0.0), shares: tuple[float, ...] = (), accurate: int = 10) -> Table:
+    """Rows of five networks, with other shares for one loss and smoothing; seeds are a point or two apart."""
+    settings = {**IMAGES, **({changed: shares} if shares else {})}
+    return Table.from_rows(
+        [
+            {"task": "CD-3", "loss": loss, "smoothing": amount, "seed": seed, "step": step}
+            | {"accuracy": share + 0.01 * (seed - 2), "train accuracy": float(step >= accurate)}
+            for (loss, amount), line in settings.items()
+            for step, share in zip((10, 100, 1000), line, strict=True)
+            for seed in range(5)
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("number", "changed", "shares"),
+    [
+        ("61", ("logistic", 0.0), (0.4, 0.2, 0.53)),
+        ("61", ("logistic", 0.1), (0.4, 0.6, 0.4)),
+        ("62", ("logistic", 0.1), (0.4, 0.6, 0.82)),
+        ("62", ("mse", 0.0), (0.4, 0.5, 0.82)),
+        ("63", ("logistic", 0.01), (0.4, 0.2, 0.4)),
+        ("63", ("logistic", 0.01), (0.4, 0.6, 0.7)),
+        ("63", ("logistic", 0.1), (0.6, 0.6, 0.7)),
+    ],
+)
+def test_claims_of_networks_on_images_can_fail(number: str, changed: tuple[str, float], shares: tuple[float]) -> None:
+    claim = PAPER.claim(number)
+    assert claim.read(image_rows()).verdict is Standing.HOLDS
+    assert claim.read(image_rows(changed, shares)).verdict is Standing.FAILS
+
+
+@pytest.mark.parametrize("number", ["61", "62", "63"])
+def test_one_network_on_images_says_nothing(number: str) -> None:
+    rows = image_rows()
+    assert PAPER.claim(number).read(rows.only(seed=1)).verdict is Standing.NOT_RUN
+
+
+def test_a_network_counts_from_the_step_on_after_which_it_stays_above_chance() -> None:
+    # Above chance at step 10 but not at step 100: it gets there at step 1,000, as all do.
+    numbers = images_over_steps(image_rows(("logistic", 0.01), (0.6, 0.4, 0.6))).numbers
+    assert numbers["steps with 0.01 over steps with 0.1"].mean == pytest.approx(10)
+    # One that never does has needed all steps at least.
+    numbers = images_over_steps(image_rows(("logistic", 0.01), (0.4, 0.4, 0.4))).numbers
+    assert numbers["steps with 0.01 over steps with 0.1"].mean == pytest.approx(10)
+    assert images_over_steps(image_rows(("logistic", 0.1), (0.4, 0.4, 0.4))).numbers["never with 0.1"] == 5
+    # Where training is never accurate nothing is known, and nothing holds.
+    numbers = images_over_steps(image_rows(accurate=2000)).numbers
+    assert np.isnan(numbers["below chance when training is right, 0.1, points"].mean)
+
+
+def test_networks_on_images_are_followed_while_they_train() -> None:
+    pytest.importorskip("torch")
+    setting = {**PAPER.by_name["smoothing-images"].settings("quick")[1], "total": 108, "per cell": 2}
+    rows = smoothing_images(Unit("kernel-theory/smoothing-images", 1, {**setting, "record": [0, 3]}))
+    assert [(row["step"], row["seed"]) for row in rows] == [(0, 0), (0, 1), (3, 0), (3, 1)]
+    assert {(row["loss"], row["smoothing"], row["task"]) for row in rows} == {("logistic", 0.1, "CD-3")}
+    # Both losses start from the same networks; smoothing enters with the first step.
+    other = smoothing_images(Unit("kernel-theory/smoothing-images", 1, {**setting, "smoothing": 0.0, "record": [0, 3]}))
+    for before, after in ((rows[0], other[0]), (rows[1], other[1])):
+        assert before["margin"] == after["margin"]
+    assert rows[2]["margin"] != other[2]["margin"]
+    assert all(isinstance(value, str | int | float) for row in rows for value in row.values())
+
+
 def test_the_figure_says_how_many_cells_are_right() -> None:
     plot = next(plot for plot in PAPER.figures if plot.name == "smoothing")
     results = {"smoothing": Evidence(kernel_rows(), STORY), "smoothing-networks": Evidence(network_rows(), STORY)}
-    figure = PaperFigure(plot, results)
+    assert PaperFigure(plot, results).svg().startswith("<svg")
+    figure = PaperFigure(plot, results | {"smoothing-images": Evidence(image_rows(), STORY)})
     text = figure.svg()
     assert text.startswith("<svg")
     assert "mathdefault" not in text
-    assert "0% with 0, 0% with 0.001, 100% with 0.01, 100% with 0.1" in figure.alternative
+    assert "networks get 0% with none, 0% with 0.001, 100% with 0.01, 100% with 0.1" in figure.alternative
+    assert "digits get 20% with none, 60% with 0.01, 70% with 0.1, 70% with squared loss" in figure.alternative

@@ -125,6 +125,8 @@ def why_not_on_chip(setting: ChunkSetting, networks: int) -> str | None:
         return "it needs an NVIDIA GPU and torch built for it"
     if setting.compute != torch.float32:
         return f"it computes in float32, not in {setting.compute}"
+    if setting.loss.name not in LOSSES:
+        return f"its loss is one of {', '.join(LOSSES)}"
     if not isinstance(setting.optimiser, SGD) or setting.clip is not None:
         return "its optimiser is SGD without clip"
     if _layout(setting, networks) is None:

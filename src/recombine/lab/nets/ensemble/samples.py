@@ -35,8 +35,8 @@ class Gather(Protocol):
         """
 
 
-#: Losses whose targets are signs.
-SIGNED = ("logistic", "hinge")
+#: Losses whose targets are signs, and those whose targets lie between them.
+SIGNED, BETWEEN_SIGNS = ("logistic", "hinge"), ("soft-logistic",)
 
 Inputs = npt.ArrayLike | Tensor | Gather
 
@@ -209,17 +209,21 @@ def _check_finite(values: Tensor, name: str) -> None:
 
 
 def _check_signs(targets: Tensor, weights: Tensor | None, losses: list[Loss]) -> None:
-    """Refuse targets (1 or E, N, K) other than -1 and 1 that a loss on signs would be trained on."""
-    signed = [loss.name in SIGNED for loss in losses]
-    if not any(signed):
-        return
-    wrong = (targets.abs() != 1) & torch.tensor(signed, device=targets.device).view(-1, 1, 1)
-    if weights is not None:
-        # A sample that does not count may have any target.
-        wrong &= (weights > 0).unsqueeze(-1)
-    if bool(wrong.any()):
-        value = float(targets.expand_as(wrong)[wrong][0])
-        raise InputError(f"a target is {value:g}; {' and '.join(SIGNED)} losses take -1 and 1, so code the targets so")
+    """Refuse targets (1 or E, N, K) other than -1 and 1 for a loss on signs, and beyond them for one between."""
+    for names, refused, words in (
+        (SIGNED, targets.abs() != 1, f"{' and '.join(SIGNED)} losses take -1 and 1, so code the targets so"),
+        (BETWEEN_SIGNS, targets.abs() > 1, "the soft-logistic loss takes -1 to 1, so scale the targets so"),
+    ):
+        asked_of = torch.tensor([loss.name in names for loss in losses], device=targets.device)
+        if not bool(asked_of.any()):
+            continue
+        wrong = refused & asked_of.view(-1, 1, 1)
+        if weights is not None:
+            # A sample that does not count may have any target.
+            wrong &= (weights > 0).unsqueeze(-1)
+        if bool(wrong.any()):
+            value = float(targets.expand_as(wrong)[wrong][0])
+            raise InputError(f"a target is {value:g}; {words}")
 
 
 def _normalised(

@@ -72,7 +72,7 @@ class ImageSetup:
         }
         architecture = architecture_of(setting, pairs["train"].shape)
         how = {"dtype": setting["dtype"], "chunk": setting.get("chunk"), "device": unit.device}
-        how["compiled"] = setting.get("compiled", False)
+        how |= {"compiled": setting.get("compiled", False), "stacked": setting.get("stacked")}
         return cls(task, splits, pairs, Ensemble(architecture, unit.seeds, **how))
 
     def trained(self, setting: Setting) -> Answers:
