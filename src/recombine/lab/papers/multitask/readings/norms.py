@@ -127,16 +127,21 @@ def cost_by_fit(rows: Table) -> Measured:
     fits = (off >= FITTING_RATIOS[0]) & (off <= FITTING_RATIOS[1])
     unfit = (off < UNFIT_RATIOS[0]) | (off > UNFIT_RATIOS[1])
     numbers: dict[str, Any] = {}
+    counted = []
     for name, chosen in (("they do not fit", unfit), ("they fit", fits)):
         seeds = sorted(set(tested["seed"][chosen].tolist()))
-        if len(seeds) < len(set(tested["seed"].tolist())):
-            raise MissingRowsError(f"some seeds have no network of which {name}")
+        if len(seeds) < MIN_SEEDS:
+            raise MissingRowsError(f"needs at least {MIN_SEEDS} seeds with a network of which {name}")
         means = np.array([cost[chosen & (tested["seed"] == seed)].mean() for seed in seeds])
         numbers[f"cost where {name}"] = Interval.of(means)
+        counted.append(f"{name}: {int(chosen.sum())} networks of {len(seeds)} seeds")
     numbers["gain where they fit"] = _flipped(numbers["cost where they fit"])
+    between = cost[~fits & ~unfit]
+    if len(between):
+        counted.append(f"between: {len(between)} networks, mean cost {between.mean():.1f}")
     detail = (
-        f"points that statistics set after finetuning have right more, of the same networks, s other than 1; "
-        f"{int(unfit.sum())} networks do not fit, {int(fits.sum())} fit, {int((~fits & ~unfit).sum())} are between"
+        "points that statistics set after finetuning gain over old ones in the same networks, s other than 1; "
+        f"{'; '.join(counted)}"
     )
     return Measured(numbers, detail, stands_in=DIGITS)
 
