@@ -81,8 +81,8 @@ def rescaling_norms(unit: Unit) -> Rows:
         for n in setting["n"]:
             recipe = _recipe(setting, seed, n, (0, MAIN_CLASSES))
             for factor in setting["factors"]:
-                found = _tested(model, factor, tasks, tasks.some(n, seed), recipe)
-                rows += [{**about, "n": n, "factor": factor, **row} for row in found]
+                tests = _tested(model, factor, tasks, tasks.some(n, seed), recipe)
+                rows += [{**about, "n": n, "factor": factor, **row} for row in tests]
     return rows
 
 

@@ -40,10 +40,10 @@ def _norms_table(results: Mapping[str, Evidence]) -> Table:
     rows = results["rescaling-norms"].table
     listed = []
     for factor in FACTOR_WORDS:
-        known = (
+        published = (
             PUBLISHED_GAINS if factor == 0.125 else PUBLISHED_FACTOR_GAINS.get(factor, (0.0,) * len(PUBLISHED_IMAGES))
         )
-        by_samples = dict(zip(PUBLISHED_IMAGES, known, strict=True))
+        by_samples = dict(zip(PUBLISHED_IMAGES, published, strict=True))
         mean = float(np.mean([by_samples[n] for n in FEW_SAMPLES]))
         listed.append({"series": PUBLISHED, "factor": factor, "gain": mean, "low": np.nan, "high": np.nan, "n": 50})
         for rule in (KEPT, AFTER, NO_STATISTICS):

@@ -83,16 +83,16 @@ def _flipped(gain: Interval) -> Interval:
 
 def restored_after(rows: Table, factor: float, samples: tuple[int, ...]) -> Measured:
     """Return what a factor gains with statistics set after finetuning, and by how much more than with old ones."""
-    (kept, seeds), (anew, others) = (norm_gains(rows, factor, rule, samples) for rule in (KEPT, AFTER))
-    if not np.array_equal(seeds, others):
+    (old, seeds), (anew, seeds_anew) = (norm_gains(rows, factor, rule, samples) for rule in (KEPT, AFTER))
+    if not np.array_equal(seeds, seeds_anew):
         raise MissingRowsError("some networks were not tested by both rules")
     numbers = {
         "gain": Interval.of(anew.mean(1)),
-        "cost with kept ones": _flipped(Interval.of(kept.mean(1))),
-        "restored": Interval.of((anew - kept).mean(1)),
+        "cost with kept ones": _flipped(Interval.of(old.mean(1))),
+        "restored": Interval.of((anew - old).mean(1)),
     }
     listed = f"points, mean over n with 95% bounds over {len(seeds)} seeds"
-    detail = f"{listed}; restored {_by_samples(anew - kept, samples)}; gain {_by_samples(anew, samples)}"
+    detail = f"{listed}; restored {_by_samples(anew - old, samples)}; gain {_by_samples(anew, samples)}"
     return Measured(numbers, detail, stands_in=DIGITS)
 
 
@@ -102,10 +102,10 @@ def _kept_networks(rows: Table) -> tuple[Table, FloatArray, FloatArray]:
     anew = rows.only(norm=BATCH, statistics=AFTER)
     keys = ("n", "factor", "seed")
     fitting = {tuple(row[key] for key in keys): row["accuracy"] for row in anew.rows()}
-    places = [tuple(row[key] for key in keys) for row in tested.rows()]
-    if not set(places) <= set(fitting):
+    keyed = [tuple(row[key] for key in keys) for row in tested.rows()]
+    if not set(keyed) <= set(fitting):
         raise MissingRowsError("some networks were not tested by both rules")
-    cost = 100 * (np.array([fitting[place] for place in places]) - tested["accuracy"])
+    cost = 100 * (np.array([fitting[key] for key in keyed]) - tested["accuracy"])
     off = np.array([float(variance_ratio(row["factor"], row["steps"])) for row in tested.rows()])
     return tested, cost, off
 
