@@ -54,7 +54,7 @@ def variance_ratio(factor: float, steps: FloatArray | float) -> FloatArray:
     Examples
     --------
     >>> variance_ratio(0.5, np.array([0.0, 28, 48])).round(2)
-    array([16.  ,  1.78,  1.1 ])
+    array([16.  ,  1.79,  1.1 ])
     >>> variance_ratio(1.0, 3.0)
     1.0
     """
