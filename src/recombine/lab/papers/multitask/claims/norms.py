@@ -13,8 +13,8 @@ NORMS = "Small ResNets on 8x8 digits: is the gain from rescaling a matter of bat
 #: A mean gain surely above this many points below zero is no dip: published are up to seven.
 NO_DIP = ClearlyAbove(-2.0, -2.0)
 PILOTS = (
-    "8x8 digits and a ResNet-18 of an eighth of the width stand in. The rate was chosen on two other seeds so that "
-    "networks take about as many steps as ResNet-18 on CIFAR-100. These pilots showed what is claimed: with 10 samples "
+    "8x8 digits and a ResNet-18 of an eighth of the width stand in. Width, depth and rate were chosen on two other "
+    "seeds so that networks take about as many steps as ResNet-18 on CIFAR-100. These pilots showed what is claimed: with 10 samples "
     "half of the weights cost 29 and 40 points with statistics kept, and gained 13 and 0 with new ones."
 )
 
