@@ -127,6 +127,16 @@ MISSING: dict[str, tuple[tuple[str, Any], ...]] = {
     "39": (("n", 128), ("method", "stl probe"), ("overlap", 40)),
     "40": (("active", 40), ("method", "mtl"), ("seed", 2)),
     "36a": (("n", 256), ("method", "pt+ft"), ("seed", 2)),
+    **dict.fromkeys(("43a", "43b"), (("statistics", "kept"), ("factor", 0.5), ("factor", 1.0), ("n", 20), ("seed", 2))),
+    "43c": (("statistics", "set before"), ("factor", 0.5), ("n", 50), ("seed", 2)),
+    "43d": (("norm", "group"), ("factor", 0.5), ("n", 50), ("seed", 2)),
+    "43e": (("statistics", "kept"), ("factor", 0.125), ("n", 100), ("seed", 2)),
+    "43f": (("statistics", "set after"), ("factor", 0.125), ("n", 100), ("seed", 2)),
+    "43g": (("norm", "group"), ("factor", 0.125), ("n", 100), ("seed", 2)),
+    "44a": (("statistics", "kept"), ("statistics", "set after"), ("factor", 2.0), ("seed", 2)),
+    "44b": (("statistics", "kept"), ("seed", 2)),
+    "44c": (("statistics", "set after"), ("statistics", "kept"), ("seed", 2)),
+    "44d": (("factor", 0.5), ("factor", 2.0), ("n", 50), ("seed", 2)),
 }
 
 
@@ -305,6 +315,55 @@ def test_gains_on_digits_are_judged_with_their_spread_and_turn_with_their_sign(n
     spread = bent(rows, accuracy=lambda rows: rows["accuracy"] + 0.1 * (rows["seed"] - 1) * rows["factor"])
     assert verdict(number, spread) is Standing.UNDECIDED
     assert PAPER.claim(number).read(rows).note == "direction only"
+
+
+#: Claim on rules of running statistics -> rule and factor of the networks that it rests on.
+RULED = {
+    **{"43a": ("kept", 0.5), "43b": ("set after", 0.5), "43c": ("set before", 0.5), "43d": ("none", 0.5)},
+    **{"43e": ("kept", 0.125), "43f": ("set after", 0.125), "43g": ("none", 0.125), "44a": ("kept", 2.0)},
+}
+
+
+@pytest.mark.parametrize("number", RULED)
+def test_claims_on_running_statistics_turn_with_their_rule_and_factor_alone(number: str) -> None:
+    rows = table_of(number)
+    rule, factor = RULED[number]
+    own = (rows["statistics"] == rule) & (rows["factor"] == factor)
+
+    def moved(chosen: Any, points: Any) -> Table:
+        return bent(rows, accuracy=lambda rows: rows["accuracy"] + np.where(chosen, points, 0.0) / 100)
+
+    worse = 50.0 if number in ("43a", "44a") else -50.0
+    assert verdict(number, moved(own, worse)) is Standing.FAILS
+    others = ~own & (rows["factor"] != 1.0) & (rows["statistics"] != ("kept" if number == "43b" else "set after"))
+    assert verdict(number, moved(others, -60.0)) is Standing.HOLDS
+    spread = 50.0 * (rows["seed"] - 1)
+    assert verdict(number, moved(own, spread)) is Standing.UNDECIDED
+    assert PAPER.claim(number).read(rows).note == "direction only"
+
+
+def test_networks_that_were_not_tested_by_both_rules_are_not_compared() -> None:
+    rows = table_of("44c")
+    some = rows.where((rows["statistics"] != "set after") | (rows["n"] != 10))
+    assert verdict("44c", some) is Standing.NOT_RUN
+    assert verdict("43b", rows.where((rows["statistics"] != "set after") | (rows["seed"] != 1))) is Standing.NOT_RUN
+
+
+def test_old_statistics_are_judged_by_what_steps_and_factor_say() -> None:
+    rows = table_of("44c")
+    fitting = (rows["statistics"] == "kept") & (rows["factor"] == 0.25)
+    worse = bent(rows, accuracy=lambda rows: np.where(fitting, rows["accuracy"] - 0.2, rows["accuracy"]))
+    assert verdict("44c", worse) is Standing.FAILS
+    off = bent(rows, variance_ratio=lambda rows: 1.2 * rows["variance ratio"])
+    assert verdict("44b", off) is Standing.FAILS
+    assert verdict("44b", bent(rows, steps=lambda rows: rows["steps"] + 60)) is Standing.FAILS
+
+
+@pytest.mark.parametrize(("factor", "times"), [(0.5, 10), (0.25, 0.5), (2.0, 10)])
+def test_steps_at_the_published_size_decide_whether_old_statistics_would_fit(factor: float, times: float) -> None:
+    rows = table_of("44d")
+    own = (rows["factor"] == factor) & (rows["method"] == "pt+ft") & (rows["network"] == "resnet")
+    assert verdict("44d", bent(rows, epochs=lambda rows: np.where(own, times, 1) * rows["epochs"])) is Standing.FAILS
 
 
 def test_shared_dimensions_are_compared_with_chance() -> None:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import copy
+from functools import partial
+from typing import Any
+
 import numpy as np
 import pytest
 
 pytest.importorskip("torch")
 pytest.importorskip("clarabel")
 
+import torch
+
 from recombine.errors import InputError
+from recombine.lab.nets.plain import Recipe, ResNet18, recalibrate, rescale, rescale_and_finetune
+from recombine.lab.nets.plain.activations import batch_norms
 from recombine.lab.papers import Standing, find
 from recombine.lab.papers.multitask.experiments.diagonal import nested_flow, nested_networks, overlap_networks
 from recombine.lab.papers.multitask.experiments.images import (
@@ -18,6 +26,7 @@ from recombine.lab.papers.multitask.experiments.images import (
     needs_images,
     rescaling,
 )
+from recombine.lab.papers.multitask.experiments.norms import rescaling_norms, variance_ratio, with_statistics
 from recombine.lab.papers.multitask.experiments.students import correlation, magnitude, units
 from recombine.lab.runs.experiment import Unit
 from recombine.lab.worlds.images.sources import load_images
@@ -127,6 +136,63 @@ def test_recalibrated_networks_differ_from_published_ones_in_what_plain_finetuni
         )
         assert (plain["accuracy"][0] == anew["accuracy"][0]) == alike
         assert anew["PR before"][0] > plain["PR before"][0], "without the mean, activity has more dimensions"
+
+
+def _finetuned_twice(statistics: str) -> tuple[Any, Any, Any, int]:
+    """Return a rescaled network before and after finetuning, the samples, and the steps."""
+    torch.manual_seed(0)
+    model = ResNet18(1, 3, (4, 8), large_stem=False)
+    samples = (torch.randn(12, 1, 8, 8), torch.arange(12) % 2)
+    recipe = Recipe(partial(torch.optim.SGD, lr=0.05, momentum=0.9), batch=5, epochs=3, stop=0.0, outputs=(0, 2))
+    with torch.no_grad():
+        model(torch.randn(40, 1, 8, 8))  # statistics of pretraining
+    start = rescale(model, 0.5)
+    about: Any = {"factors": [0.5], "recipe": recipe, "controls": False}
+    (tuned,) = rescale_and_finetune(model, samples, statistics=statistics, **about)
+    return start, tuned.model, samples[0], 3 * 3
+
+
+def test_running_statistics_change_no_weight_and_their_rules_are_those_of_networks_trained_by_them() -> None:
+    start, kept, inputs, steps = _finetuned_twice("none")
+    _, before, _, _ = _finetuned_twice("all")
+    weights = zip(kept.parameters(), before.parameters(), strict=True)
+    assert all(torch.equal(one, other) for one, other in weights), "training never reads running statistics"
+    by_rule = with_statistics(start, kept, inputs, steps)
+    assert list(by_rule) == ["kept", "set before", "set after"]
+    for ours, trained in zip(by_rule["set before"].buffers(), before.buffers(), strict=True):
+        assert torch.allclose(ours.double(), trained.double(), rtol=1e-5, atol=1e-7)
+    recalibrate(kept, inputs)
+    assert all(torch.equal(a, b) for a, b in zip(by_rule["set after"].buffers(), kept.buffers(), strict=True))
+
+
+def test_old_variances_are_off_as_factor_and_steps_say() -> None:
+    """Where weights stay as they are, running variances follow the closed form behind the stem."""
+    torch.manual_seed(0)
+    model, inputs = ResNet18(1, 3, (4, 8), large_stem=False), 3 * torch.randn(30, 1, 8, 8)
+    recalibrate(model, inputs)
+    start = rescale(model, 0.5)
+    moved = copy.deepcopy(start).train()
+    with torch.no_grad():
+        for _ in range(12):
+            moved(inputs)
+    by_rule = with_statistics(start, moved, inputs, 12)
+    ratios = [
+        (running.running_var / own.running_var).median().item()
+        for running, own in zip(batch_norms(by_rule["kept"])[1:], batch_norms(by_rule["set after"])[1:], strict=True)
+    ]
+    assert ratios == pytest.approx([float(variance_ratio(0.5, 12))] * len(ratios), rel=1e-3)
+
+
+@pytest.mark.slow
+def test_networks_finetuned_when_rescaled_have_a_row_for_each_rule() -> None:
+    short = {"images": "digits", "widths": [4, 8], "n": [10], "factors": [0.5, 1.0], "epochs": 2, "stop": 0.01}
+    short |= {"rate": 0.005, "pretraining rate": 0.02, "pretraining epochs": 1, "seeds": [0]}
+    rows = Table.from_rows(rescaling_norms(unit(**short, norm="batch")) + rescaling_norms(unit(**short, norm="group")))
+    assert rows.only(norm="batch")["statistics"].tolist() == ["kept", "set before", "set after"] * 2
+    assert rows.only(norm="group")["statistics"].tolist() == ["none"] * 2
+    assert rows.only(statistics="set after")["variance ratio"].tolist() == [1.0, 1.0]
+    assert rows.only(statistics="kept", factor=0.5)["variance ratio"][0] > 5
+    assert set(rows["steps"].tolist()) == {2}
 
 
 def test_missing_photographs_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:

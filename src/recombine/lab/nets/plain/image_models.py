@@ -5,26 +5,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from recombine.errors import InputError
 
+#: Channels -> the module that normalises them.
+Norms = Callable[[int], nn.Module]
+
 
 class ResidualBlock(nn.Module):
-    """Two 3x3 convolutions with batch normalisation and a shortcut."""
+    """Two 3x3 convolutions, each normalised, and a shortcut."""
 
-    def __init__(self, channels: int, width: int, stride: int) -> None:
+    def __init__(self, channels: int, width: int, stride: int, norm: Norms = nn.BatchNorm2d) -> None:
         super().__init__()
         self.first = nn.Conv2d(channels, width, 3, stride, 1, bias=False)
         self.second = nn.Conv2d(width, width, 3, 1, 1, bias=False)
-        self.norm1, self.norm2 = nn.BatchNorm2d(width), nn.BatchNorm2d(width)
+        self.norm1, self.norm2 = norm(width), norm(width)
         same = stride == 1 and channels == width
         self.shortcut: nn.Module = (
-            nn.Identity()
-            if same
-            else nn.Sequential(nn.Conv2d(channels, width, 1, stride, bias=False), nn.BatchNorm2d(width))
+            nn.Identity() if same else nn.Sequential(nn.Conv2d(channels, width, 1, stride, bias=False), norm(width))
         )
 
     def forward(self, images: Tensor) -> Tensor:
@@ -45,6 +48,8 @@ class ResNet18(nn.Module):
         Channels of each stage; every stage after the first halves the image.
     large_stem : bool
         The 7x7 stem with stride 2 and pooling, or a 3x3 stem that keeps the size, for smaller images.
+    norm : callable
+        Channels -> a module that normalises them; ``functools.partial(nn.GroupNorm, 2)`` has no running statistics.
 
     Examples
     --------
@@ -61,18 +66,19 @@ class ResNet18(nn.Module):
         classes: int = 100,
         widths: tuple[int, ...] = (64, 128, 256, 512),
         large_stem: bool = True,
+        norm: Norms = nn.BatchNorm2d,
     ) -> None:
         super().__init__()
         first = nn.Conv2d(channels, widths[0], *((7, 2, 3) if large_stem else (3, 1, 1)), bias=False)
         pool: nn.Module = nn.MaxPool2d(3, 2, 1) if large_stem else nn.Identity()
-        self.stem = nn.Sequential(first, nn.BatchNorm2d(widths[0]), nn.ReLU(), pool)
+        self.stem = nn.Sequential(first, norm(widths[0]), nn.ReLU(), pool)
         before = widths[0]
         for number, width in enumerate(widths, start=1):
             stride = 1 if number == 1 else 2
             setattr(
                 self,
                 f"stage{number}",
-                nn.Sequential(ResidualBlock(before, width, stride), ResidualBlock(width, width, 1)),
+                nn.Sequential(ResidualBlock(before, width, stride, norm), ResidualBlock(width, width, 1, norm)),
             )
             before = width
         self.stages = len(widths)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recombine.lab.papers.claims import claims
-from recombine.lab.papers.multitask.claims import atlas, diagonal, hidden_units, images, released, students
+from recombine.lab.papers.multitask.claims import atlas, diagonal, hidden_units, images, norms, released, students
 
 CLAIMS = claims(
     "multitask",
@@ -13,4 +13,5 @@ CLAIMS = claims(
     *hidden_units.CLAIMS,
     *released.CLAIMS,
     *images.CLAIMS,
+    *norms.CLAIMS,
 )

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from recombine.lab.papers.multitask.figures import atlas, diagonal, hidden_units, images, released, students, theory
+from recombine.lab.papers.multitask.figures import (
+    atlas,
+    diagonal,
+    hidden_units,
+    images,
+    norms,
+    released,
+    students,
+    theory,
+)
 
 _PENALTIES, _GROUP_NORM = theory.FIGURES
 
@@ -15,4 +24,5 @@ FIGURES = (
     *hidden_units.FIGURES,
     *released.FIGURES,
     *images.FIGURES,
+    *norms.FIGURES,
 )
