@@ -14,9 +14,9 @@ from recombine.lab.papers.measured import Measured, MissingRowsError
 from recombine.lab.papers.seeds import require
 from recombine.tables.table import Table
 
-#: A front whose error at a tenth of the training is at least this share of an unpainted one's is warned of: between
-#: those of sound and of lost fronts of other seeds.
-WARNING_SHARE = 0.85
+#: A front whose error after this share of the training is at least this share of an unpainted one's is warned of: the
+#: mark lies between those of painted and of lost fronts of other seeds.
+WARNED_AFTER_SHARE, WARNING_SHARE = 0.25, 0.85
 #: Where the gate shows less than this of the front on the front's own pixels, it is shut.
 SHUT_SHARE = 0.05
 #: Networks of a case and support without which rates are not compared.
@@ -32,10 +32,22 @@ def rate_in_words(lost: int, networks: int) -> str:
     >>> rate_in_words(0, 40), rate_in_words(10, 40)
     ('0 of 40 (0% to 9%)', '10 of 40 (14% to 40%)')
     """
+    low, high = interval_of(lost, networks)
+    return f"{lost} of {networks} ({low:.0%} to {high:.0%})"
+
+
+def interval_of(lost: int, networks: int) -> tuple[float, float]:
+    """Return the bounds of a rate, 95% by Wilson.
+
+    Examples
+    --------
+    >>> [round(bound, 3) for bound in interval_of(10, 40)]
+    [0.142, 0.402]
+    """
     from scipy.stats import binomtest
 
     interval = binomtest(lost, networks).proportion_ci(method="wilson")
-    return f"{lost} of {networks} ({interval.low:.0%} to {interval.high:.0%})"
+    return float(interval.low), float(interval.high)
 
 
 def probability_of_more(more: BoolArray, less: BoolArray) -> float:
@@ -183,17 +195,18 @@ def lower_rates(rows: Table) -> Measured:
 
 
 def warnings(rows: Table) -> Measured:
-    """Return how often the front's error at a tenth of the training tells whether the front will be lost."""
+    """Return how often the front's error early in the training tells whether the front will be lost."""
     numbers: dict[str, Any] = {}
-    for words, rate in (("", FAST_RATE), (", lower rate", SLOW_RATE)):
+    for words, rate, share in (
+        ("", FAST_RATE, WARNED_AFTER_SHARE),
+        (", after a tenth", FAST_RATE, 0.1),
+        (", lower rate", SLOW_RATE, WARNED_AFTER_SHARE),
+    ):
         case = {"gate": "soft", "rate": rate, "dtype": "float32"}
-        lost = front_lost(ends(rows, **case))
-        soft = rows.only(**case)
-        warned = np.asarray(soft.where(10 * soft["step"] == soft["steps"])["front"] >= WARNING_SHARE)
-        if len(warned) != len(lost):
-            raise MissingRowsError("needs every network at a tenth of its training")
-        if not lost.any() or lost.all():
-            raise MissingRowsError("needs fronts that were lost and others")
+        lost, soft = front_lost(ends(rows, **case)), rows.only(**case)
+        warned = np.asarray(soft.where(np.isclose(soft["step"], share * soft["steps"]))["front"] >= WARNING_SHARE)
+        if len(warned) != len(lost) or not lost.any() or lost.all():
+            raise MissingRowsError("needs fronts that were lost and others, and what they were early on")
         numbers[f"warned of lost fronts{words}"] = float(warned[lost].mean())
         numbers[f"warned of others{words}"] = float(warned[~lost].mean())
         numbers[f"lost without a warning{words}"] = f"{int((lost & ~warned).sum())} of {int((~warned).sum())}"
