@@ -291,9 +291,9 @@ SLOT_CASES = (
 
 
 def _lost_slots(steps: int, samples: int, tests: int, seeds: Sequence[int]) -> Settings:
-    """Every tenth of the training is recorded, a quarter, and the start."""
+    """Every fifth of the training is recorded, and more of its beginning."""
     shared = {**TINY, "samples": samples, "tests": tests, "batch": 16, "steps": steps, "periods": steps}
-    recorded = {0, steps // 40, steps // 4, *range(steps // 10, steps + 1, steps // 10)}
+    recorded = {0, steps // 40, steps // 10, steps // 4, *range(steps // 5, steps + 1, steps // 5)}
     shared |= {"recorded": sorted(recorded), "seeds": list(seeds)}
     return [
         {**shared, "support": name, "gate": gate, "rate": rate, "dtype": dtype}
@@ -307,7 +307,7 @@ SLOT_EXPERIMENTS = (
         "lost-slots",
         lost_slots.lost_slots,
         _lost_slots(40, 200, 50, [0, 1]),
-        _lost_slots(400, 4000, 500, range(20)),
+        _lost_slots(400, 4000, 200, range(20)),
     ),
 )
 
