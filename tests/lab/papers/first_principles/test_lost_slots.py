@@ -29,9 +29,12 @@ def test_cases_differ_from_the_first_in_one_thing_and_record_a_quarter() -> None
     for *case, _ in SLOT_CASES[1:]:
         assert sum(a != b for a, b in zip(case, usual, strict=True)) == 1
     units = PAPER.by_name["lost-slots"].units("full")
-    assert len(units) == sum(len(case[-1]) for case in SLOT_CASES)
+    seeds = Counter(
+        tuple(unit.setting[name] for name in ("gate", "rate", "dtype", "support")) for unit in units for _ in unit.seeds
+    )
+    assert set(seeds.values()) == {SEEDS}
+    assert len(seeds) == sum(len(case[-1]) for case in SLOT_CASES)
     for unit in units:
-        assert len(unit.seeds) == SEEDS
         assert {0, unit.setting["steps"] // 10, unit.setting["steps"] // 4, unit.setting["steps"]} <= set(
             unit.setting["recorded"]
         )

@@ -290,13 +290,14 @@ SLOT_CASES = (
 )
 
 
-def _lost_slots(steps: int, samples: int, tests: int, seeds: Sequence[int]) -> Settings:
-    """Every fifth of the training is recorded, and more of its beginning."""
+def _lost_slots(steps: int, samples: int, tests: int, seeds: Sequence[Sequence[int]]) -> Settings:
+    """All cases with the first seeds, then with the next; every fifth of the training and its beginning are recorded."""
     shared = {**TINY, "samples": samples, "tests": tests, "batch": 16, "steps": steps, "periods": steps}
     recorded = {0, steps // 40, steps // 10, steps // 4, *range(steps // 5, steps + 1, steps // 5)}
-    shared |= {"recorded": sorted(recorded), "seeds": list(seeds)}
+    shared |= {"recorded": sorted(recorded)}
     return [
-        {**shared, "support": name, "gate": gate, "rate": rate, "dtype": dtype}
+        {**shared, "support": name, "gate": gate, "rate": rate, "dtype": dtype, "seeds": list(together)}
+        for together in seeds
         for gate, rate, dtype, supports in SLOT_CASES
         for name in supports
     ]
@@ -306,8 +307,8 @@ SLOT_EXPERIMENTS = (
     _experiment(
         "lost-slots",
         lost_slots.lost_slots,
-        _lost_slots(40, 200, 50, [0, 1]),
-        _lost_slots(400, 4000, 200, range(20)),
+        _lost_slots(40, 200, 50, [[0, 1]]),
+        _lost_slots(400, 4000, 200, [range(10), range(10, 20)]),
     ),
 )
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from recombine.cells.arrays import BoolArray
+from recombine.lab.papers.first_principles.experiments.lost_slots import FLOOR_SHARE
 from recombine.lab.papers.first_principles.grids import FAST_RATE, NARROW_BANDS, SLOT_SUPPORTS, SLOW_RATE
 from recombine.lab.papers.first_principles.readings.gates import DEAD_SHARE, LEAK_SHARE, paints_front
 from recombine.lab.papers.first_principles.readings.scales import SPRITES, rows_at, scale_in_words
@@ -126,8 +127,9 @@ def rates_by_support(rows: Table) -> Measured:
         "back's error, front lost": float(ended["back"].mean()) if len(ended) else "none",
         "R2 on all, front lost": float(ended["r2 all"].mean()) if len(ended) else "none",
         "R2 on all, front painted": float(fast.where(~front_lost(fast))["r2 all"].mean()),
+        "networks": len(fast) + len(slow),
     }
-    return Measured(numbers, f"by supports, {len(fast)} and {len(slow)} networks", note=NOTE)
+    return Measured(numbers, "two learning rates", note=NOTE)
 
 
 def precision(rows: Table) -> Measured:
@@ -144,6 +146,7 @@ def precision(rows: Table) -> Measured:
         "fronts lost in float32": _rates(single),
         "fronts lost in float64": _rates(double),
         "the same fate": f"{same} of {len(pairs[0])}",
+        "networks": len(single) + len(double),
     }
     return Measured(numbers, "the same first weights and order of samples", note=NOTE)
 
@@ -162,8 +165,9 @@ def floors(rows: Table) -> Measured:
         "slots lost with a floor": _rates(floor, "slot"),
         "fronts lost with a floor": _rates(floor),
         "R2 on all without and with": [float(group["r2 all"].mean()) for group in (soft, floor)],
+        "networks": len(soft) + len(floor),
     }
-    return Measured(numbers, f"{len(soft)} and {len(floor)} networks", note=NOTE)
+    return Measured(numbers, f"a floor of {FLOOR_SHARE}", note=NOTE)
 
 
 def opacities(rows: Table) -> Measured:
@@ -178,8 +182,9 @@ def opacities(rows: Table) -> Measured:
         "fronts lost, opacity": int(front_lost(opacity).sum()),
         "backs lost, opacity": int(back_lost(opacity).sum()),
         "R2 on all, soft and opacity": [float(group["r2 all"].mean()) for group in (soft, opacity)],
+        "networks": len(soft) + len(opacity),
     }
-    return Measured(numbers, f"{len(soft)} and {len(opacity)} networks", note=NOTE)
+    return Measured(numbers, "a fourth channel, through a sigmoid", note=NOTE)
 
 
 def lower_rates(rows: Table) -> Measured:
@@ -190,6 +195,7 @@ def lower_rates(rows: Table) -> Measured:
         "slots lost": _rates(fast, "slot"),
         "slots lost at the lower rate": _rates(slow, "slot"),
         "R2 on all": [float(group["r2 all"].mean()) for group in (fast, slow)],
+        "networks": len(fast) + len(slow),
     }
     return Measured(numbers, f"rates {FAST_RATE} and {SLOW_RATE}", note=NOTE)
 
@@ -209,6 +215,7 @@ def warnings(rows: Table) -> Measured:
             raise MissingRowsError("needs fronts that were lost and others, and what they were early on")
         numbers[f"warned of lost fronts{words}"] = float(warned[lost].mean())
         numbers[f"warned of others{words}"] = float(warned[~lost].mean())
+        numbers[f"networks{words}"] = len(lost)
         numbers[f"lost without a warning{words}"] = f"{int((lost & ~warned).sum())} of {int((~warned).sum())}"
     return Measured(numbers, "the mark was set on other seeds", note=NOTE)
 
