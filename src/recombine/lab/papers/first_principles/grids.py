@@ -291,7 +291,7 @@ SLOT_CASES = (
 
 
 def _lost_slots(steps: int, samples: int, tests: int, seeds: Sequence[Sequence[int]]) -> Settings:
-    """All cases with the first seeds, then with the next; every fifth of the training and its beginning are recorded."""
+    """All cases with the first seeds, then with the next; fifths of the training and its beginning are recorded."""
     shared = {**TINY, "samples": samples, "tests": tests, "batch": 16, "steps": steps, "periods": steps}
     recorded = {0, steps // 40, steps // 10, steps // 4, *range(steps // 5, steps + 1, steps // 5)}
     shared |= {"recorded": sorted(recorded)}

@@ -209,12 +209,15 @@ def warnings(rows: Table) -> Measured:
         (", lower rate", SLOW_RATE, WARNED_AFTER_SHARE),
     ):
         case = {"gate": "soft", "rate": rate, "dtype": "float32"}
-        lost, soft = front_lost(ends(rows, **case)), rows.only(**case)
+        ended, soft = ends(rows, **case), rows.only(**case)
+        lost = front_lost(ended)
         warned = np.asarray(soft.where(np.isclose(soft["step"], share * soft["steps"]))["front"] >= WARNING_SHARE)
         if len(warned) != len(lost) or not lost.any() or lost.all():
             raise MissingRowsError("needs fronts that were lost and others, and what they were early on")
         numbers[f"warned of lost fronts{words}"] = float(warned[lost].mean())
         numbers[f"warned of others{words}"] = float(warned[~lost].mean())
+        wrongly = ended.where(warned & ~lost)["front"]
+        numbers[f"least error of others warned of{words}"] = float(wrongly.min()) if len(wrongly) else "none"
         numbers[f"networks{words}"] = len(lost)
         numbers[f"lost without a warning{words}"] = f"{int((lost & ~warned).sum())} of {int((~warned).sum())}"
     return Measured(numbers, "the mark was set on other seeds", note=NOTE)
