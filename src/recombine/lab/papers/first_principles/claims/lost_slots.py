@@ -14,7 +14,14 @@ from recombine.lab.papers.first_principles.readings import lost_slots
 
 THEME = "Lost slots"
 SMALL = "Convolutional decoders of blobs of 12 pixels, 400 steps, {networks} networks."
-_small = partial(Claim, says="ours", source="a bar of ours, set before the runs", reads="lost-slots", theme=THEME)
+_small = partial(
+    Claim,
+    says="ours",
+    source="a bar of ours, set before the runs",
+    reads="lost-slots",
+    theme=THEME,
+    figure="lost-slots",
+)
 _sprites = partial(Claim, says="ours", source="rows of all soft decoders on sprites", theme=THEME, exploratory=True)
 
 CLAIMS = (

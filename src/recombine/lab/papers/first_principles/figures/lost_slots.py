@@ -75,8 +75,8 @@ def _draw_courses(axes: Axes, soft: Table) -> None:
         lost = bool(front_lost(course)[-1])
         colour, words = (LOST_COLOUR, "lost") if lost else (PAINTED_COLOUR, "not lost")
         style: dict[str, Any] = {"color": colour, "marker": "", "linestyle": "-" if lost else (0, (5, 1.5))}
-        known = words in axes.get_legend_handles_labels()[1]
-        axes.plot(course["step"], course["front"], label=None if known else words, alpha=0.8, **style)
+        labelled = words in axes.get_legend_handles_labels()[1]
+        axes.plot(course["step"], course["front"], label=None if labelled else words, alpha=0.8, **style)
     early = WARNED_AFTER_SHARE * steps
     axes.plot([early, early], [0, 1.3], color="0.35", linewidth=1.2, linestyle=":", marker="")
     axes.plot([0, early], [WARNING_SHARE] * 2, color="0.35", linewidth=1.2, linestyle=":", marker="")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from recombine.cells.arrays import BoolArray
+from recombine.cells.arrays import BoolArray, IntArray
 from recombine.lab.papers.first_principles.experiments.lost_slots import FLOOR_SHARE
 from recombine.lab.papers.first_principles.grids import FAST_RATE, NARROW_BANDS, SLOT_SUPPORTS, SLOW_RATE
 from recombine.lab.papers.first_principles.readings.gates import DEAD_SHARE, LEAK_SHARE, paints_front
@@ -19,7 +19,7 @@ from recombine.tables.table import Table
 #: mark lies between those of painted and of lost fronts of other seeds.
 WARNED_AFTER_SHARE, WARNING_SHARE = 0.25, 0.85
 #: Where the gate shows less than this of the front on the front's own pixels, it is shut.
-SHUT_SHARE = 0.05
+SHUT_GATE_SHARE = 0.05
 #: Networks of a case and support without which rates are not compared.
 MIN_NETWORKS = 10
 NOTE = scale_in_words("tiny")
@@ -64,8 +64,8 @@ def probability_of_more(more: BoolArray, less: BoolArray) -> float:
     return float(fisher_exact(_two_by_two(more, less), alternative="greater").pvalue)
 
 
-def _two_by_two(first: BoolArray, second: BoolArray) -> list[list[int]]:
-    return [[int(lost.sum()), int((~lost).sum())] for lost in (first, second)]
+def _two_by_two(first: BoolArray, second: BoolArray) -> IntArray:
+    return np.array([[lost.sum(), (~lost).sum()] for lost in (first, second)], dtype=np.int64)
 
 
 def ends(rows: Table, **case: Any) -> Table:
@@ -117,13 +117,13 @@ def rates_by_support(rows: Table) -> Measured:
         lost = front_lost(networks)
         probabilities[f"rate {rate}"] = probability_of_more(lost[narrow], lost[~narrow])
     ended = fast.where(front_lost(fast))
-    part = (fast["front"] >= LEAK_SHARE) & ~front_lost(fast)
+    in_part = (fast["front"] >= LEAK_SHARE) & ~front_lost(fast)
     numbers = {
         "p that narrow bands lose no more": probabilities,
         "fronts lost": _rates(fast),
         "fronts lost at the lower rate": _rates(slow),
-        "of these with a shut gate": f"{int((ended['gate on front'] < SHUT_SHARE).sum())} of {len(ended)}",
-        "painted in part": f"{int(part.sum())} of {len(fast)}",
+        "of these with a shut gate": f"{int((ended['gate on front'] < SHUT_GATE_SHARE).sum())} of {len(ended)}",
+        "painted in part": f"{int(in_part.sum())} of {len(fast)}",
         "back's error, front lost": float(ended["back"].mean()) if len(ended) else "none",
         "R2 on all, front lost": float(ended["r2 all"].mean()) if len(ended) else "none",
         "R2 on all, front painted": float(fast.where(~front_lost(fast))["r2 all"].mean()),
@@ -235,8 +235,8 @@ def sprite_rates(rows: Table) -> Measured:
     narrow = np.concatenate([np.isin(networks["support"], NARROW_BANDS) for networks in soft])
     lost = np.concatenate([~paints_front(networks) for networks in soft])
     rates = {
-        word: rate_in_words(int(lost[where].sum()), int(where.sum()))
-        for word, where in (("narrow bands", narrow), ("other supports", ~narrow))
+        word: rate_in_words(int(lost[networks].sum()), int(networks.sum()))
+        for word, networks in (("narrow bands", narrow), ("other supports", ~narrow))
     }
     numbers = {
         "p that narrow bands lose no more": probability_of_more(lost[narrow], lost[~narrow]),
