@@ -286,7 +286,7 @@ def spread_of_lost(rows: Table) -> Measured:
         within = sum(float(scores[which].var() * which.sum()) for which in (lost, ~lost))
         word = scale_in_words(scale)
         shares[word] = 1 - within / float(scores.var() * len(scores))
-        spreads[word] = f"{scores.std(ddof=1):.3f} with, {scores[~lost].std(ddof=1):.3f} without"
-        means[word] = f"{scores.mean():.3f} with, {scores[~lost].mean():.3f} without"
+        spreads[word] = f"{scores.std(ddof=1):.3f} with and {scores[~lost].std(ddof=1):.3f} without"
+        means[word] = f"{scores.mean():.3f} with and {scores[~lost].mean():.3f} without"
     numbers = {"share of the variance of R2": shares, "standard deviation of R2": spreads, "mean R2 on all": means}
     return Measured(numbers, f"{NARROW_BANDS[0]}, 80 networks of each length", note="on sprites")
