@@ -177,11 +177,30 @@ def test_annealed_steps_shrink_as_the_schedule_says():
     torch.testing.assert_close(two, three, rtol=0, atol=0)
 
 
+def test_a_floor_under_the_gate_passes_a_gradient_however_far_it_shuts() -> None:
+    plain, floored = decoders.ComposedDecoder(SMALL), decoders.ComposedDecoder(SMALL, floor=0.01)
+    # Sums of -300: the sigmoid is exactly 0 in float32.
+    front, behind = torch.full((1, 2, 3, 4, 4), -100.0), torch.rand(1, 2, 3, 4, 4)
+    for model, share in ((plain, 0.0), (floored, 0.01)):
+        layer = front.clone().requires_grad_()
+        image = model.compose([layer, behind])
+        torch.testing.assert_close(image, share * front + (1 - share) * behind)
+        image.sum().backward()
+        assert layer.grad is not None
+        torch.testing.assert_close(layer.grad, torch.full_like(front, share))
+    assert plain.own_error
+    assert not floored.own_error, "the kernel of this composition knows no floor"
+    open_gate = floored.compose([torch.full_like(front, 100.0), behind])
+    torch.testing.assert_close(open_gate, torch.full_like(front, 100.0))
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda: decoders.ComposedDecoder(Decoder(), rule="rgba"), "give at least one slot and 4 channels"),
         (lambda: decoders.ComposedDecoder(Decoder(), rule="sof"), "did you mean 'soft'"),
+        (lambda: decoders.ComposedDecoder(Decoder(), floor=1.0), "give one from 0 to below 1"),
+        (lambda: decoders.ComposedDecoder(Decoder(), rule="add", floor=0.1), "to 'soft' only"),
         (lambda: decoders.small_decoder("composed"), "models: compositional"),
         (lambda: Decoder(hidden=0), "sizes from 1 up"),
         (lambda: decoders.opaque_at_start(decoders.compositional_decoder(), 0, np.zeros((2, 10))), "has no opacity"),

@@ -42,6 +42,8 @@ class ComposedDecoder(Architecture):
         Of the sigmoid of soft addition.
     opacity : {"clamp", "sigmoid"}
         Of the fourth channel, for "rgba".
+    floor : float
+        Share of the front that soft addition shows at least, so that a gradient reaches it however far the gate shuts.
 
     Examples
     --------
@@ -56,6 +58,7 @@ class ComposedDecoder(Architecture):
     shared: bool = False
     gain: float = 1.0
     opacity: str = "clamp"
+    floor: float = 0.0
 
     exact_inputs = True
 
@@ -63,6 +66,10 @@ class ComposedDecoder(Architecture):
         for word, choices, name in ((self.rule, RULES, "rule"), (self.opacity, OPACITIES, "opacity")):
             if word not in choices:
                 raise InputError(f"{name} {word!r} is unknown;{near_miss(word, choices, f'Known: {listing(choices)}')}")
+        if not 0 <= self.floor < 1 or (self.floor and self.rule != "soft"):
+            raise InputError(
+                f"floor {self.floor} with the rule {self.rule!r}: give one from 0 to below 1, to 'soft' only"
+            )
         needed = 4 if self.rule == "rgba" else 3
         if self.slots < 1 or self.component.channels != needed:
             raise InputError(
@@ -114,7 +121,7 @@ class ComposedDecoder(Architecture):
     @property
     def own_error(self) -> bool:  # type: ignore[override]
         """Whether there is a kernel for this composition."""
-        return self.slots == 1 or (self.slots == 2 and self.rule != "add")
+        return self.slots == 1 or (self.slots == 2 and self.rule != "add" and not self.floor)
 
     def squared_error(
         self, parameters: Tensors, inputs: Tensor, targets: Tensor, networks: Tensor, rows: Tensor
@@ -136,9 +143,14 @@ class ComposedDecoder(Architecture):
             if self.rule == "add":
                 image = image + behind
             else:
-                share = torch.sigmoid(self.gain * image.sum(2, keepdim=True))
+                share = self.gate(image)
                 image = torch.lerp(behind, image, share.expand_as(image))
         return image
+
+    def gate(self, front: Tensor) -> Tensor:
+        """Return the share (..., 1, side, side) of a front (..., channels, side, side) that soft addition shows."""
+        share = torch.sigmoid(self.gain * front.sum(-3, keepdim=True))
+        return self.floor + (1 - self.floor) * share if self.floor else share
 
     def _over(self, layers: Sequence[Tensor]) -> Tensor:
         image = torch.zeros_like(layers[0][:, :, :3])

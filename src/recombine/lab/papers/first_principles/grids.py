@@ -15,6 +15,7 @@ from recombine.lab.papers.first_principles.experiments import (
     checks,
     decoders,
     error_maps,
+    lost_slots,
     pictures,
     ranks,
     routes,
@@ -274,4 +275,44 @@ SMALL_EXPERIMENTS = (
     _experiment("penalties", penalised_readers, _penalties(200, [0]), _penalties(600, [0, 1])),
 )
 
-EXPERIMENTS = (*THEORY_EXPERIMENTS, *DECODER_EXPERIMENTS, *ROUTE_EXPERIMENTS, *MAP_EXPERIMENTS, *SMALL_EXPERIMENTS)
+# ---------------------------------------------------------------------------- lost slots, small
+
+#: Learning rates at which many and few of the small convolutional decoders lose a slot.
+FAST_RATE, SLOW_RATE = 0.03, 0.01
+SLOT_SUPPORTS = (*NARROW_BANDS, "diagonal 0.2", "orthogonal")
+#: Gate, learning rate, precision and supports; the first is what the others are compared with.
+SLOT_CASES = (
+    ("soft", FAST_RATE, "float32", SLOT_SUPPORTS),
+    ("soft", SLOW_RATE, "float32", SLOT_SUPPORTS),
+    ("soft with a floor", FAST_RATE, "float32", SLOT_SUPPORTS),
+    ("opacity", FAST_RATE, "float32", SLOT_SUPPORTS),
+    ("soft", FAST_RATE, "float64", NARROW_BANDS),
+)
+
+
+def _lost_slots(steps: int, samples: int, tests: int, seeds: Sequence[Sequence[int]]) -> Settings:
+    """All cases with the first seeds, then with the next; fifths of the training and its beginning are recorded."""
+    shared = {**TINY, "samples": samples, "tests": tests, "batch": 16, "steps": steps, "periods": steps}
+    recorded = {0, steps // 40, steps // 10, steps // 4, *range(steps // 5, steps + 1, steps // 5)}
+    shared |= {"recorded": sorted(recorded)}
+    return [
+        {**shared, "support": name, "gate": gate, "rate": rate, "dtype": dtype, "seeds": list(together)}
+        for together in seeds
+        for gate, rate, dtype, supports in SLOT_CASES
+        for name in supports
+    ]
+
+
+SLOT_EXPERIMENTS = (
+    _experiment(
+        "lost-slots",
+        lost_slots.lost_slots,
+        _lost_slots(40, 200, 50, [[0, 1]]),
+        _lost_slots(400, 4000, 200, [range(10), range(10, 20)]),
+    ),
+)
+
+EXPERIMENTS = (
+    *(*THEORY_EXPERIMENTS, *DECODER_EXPERIMENTS, *ROUTE_EXPERIMENTS, *MAP_EXPERIMENTS),
+    *(*SMALL_EXPERIMENTS, *SLOT_EXPERIMENTS),
+)

@@ -7,7 +7,7 @@ file with every seed of its twelve rows.
 from __future__ import annotations
 
 from recombine.lab.papers.claims import claims
-from recombine.lab.papers.first_principles.claims import assumptions, decoders, error_maps, routes, theory
+from recombine.lab.papers.first_principles.claims import assumptions, decoders, error_maps, lost_slots, routes, theory
 
 CLAIMS = claims(
     "first-principles",
@@ -16,4 +16,5 @@ CLAIMS = claims(
     *theory.CLAIMS,
     *error_maps.CLAIMS,
     *assumptions.CLAIMS,
+    *lost_slots.CLAIMS,
 )

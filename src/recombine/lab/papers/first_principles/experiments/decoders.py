@@ -83,7 +83,8 @@ class Condition:
 
         setting, (units, images) = self.setting, self.draw(TRAIN_SEED)
         # Short floats are for GPUs; on a CPU they would be slower.
-        dtype = setting["dtype"] if self.device.startswith("cuda") else "float32"
+        short = setting["dtype"] == "bfloat16" and not self.device.startswith("cuda")
+        dtype = "float32" if short else setting["dtype"]
         ensemble = Ensemble(self.model, seeds, scale, dtype, self.device, chunk=len(seeds))
         return ensemble.train(
             self.world.inputs(units),
