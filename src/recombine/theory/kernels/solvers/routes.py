@@ -25,9 +25,9 @@ from recombine.theory.kernels.solvers.gram import (
     MaskedGram,
     eigenvalues_from_weights,
     group_ids,
+    weights_from_eigenvalues,
 )
 from recombine.theory.kernels.solvers.merged_cells import MergedCells
-from recombine.theory.kernels.solvers.spectrum import FullGrid, weights_from_eigenvalues
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -145,9 +145,9 @@ def solve_closed(system: System, columns: FloatArray, tolerance: float) -> Answe
             f"{len(seen)} of {product_size(seen.sizes)} were seen; leave route out"
         )
     count = int(seen.counts[0])
-    grid = FullGrid(system.kernel, seen.sizes)
-    solutions = [grid.solve(column, system.ridge / count).reshape(-1) / count for column in columns.T]
-    return np.stack(solutions, axis=1), 1
+    grid = GridGram(system.kernel.cube, seen.sizes)
+    solved = [grid.solve(column.reshape(seen.sizes), system.ridge / count) / count for column in columns.T]
+    return np.stack([solution.reshape(-1) for solution in solved], axis=1), 1
 
 
 def solve_dense(system: System, columns: FloatArray, tolerance: float) -> Answer:
