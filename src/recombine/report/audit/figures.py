@@ -12,7 +12,7 @@ from recombine.errors import InputError
 from recombine.jobs.listing import level_columns
 from recombine.report.audit.sections import MODEL_VERDICTS
 from recombine.report.figure import Figure
-from recombine.report.theme import HAIR, INK, PAPER, POINT, SOFT, WIDTH, inches, shorten, symbol_marker, verdict_legend
+from recombine.report.theme import HAIR, INK, PAPER, POINT, SOFT, WIDTH, shorten, symbol_marker, verdict_legend
 from recombine.tables.table import Table
 from recombine.words import captions
 from recombine.writing import compact, listing, whole_percent
@@ -94,11 +94,10 @@ class AdditivityFigure(Figure):
         return len(self._drawn) < len(self.table)
 
     def _draw(self) -> Canvas:
-        from matplotlib.figure import Figure as Canvas
         from matplotlib.ticker import FuncFormatter, MaxNLocator
 
         narrow = self.width < WIDTH
-        figure = Canvas(figsize=inches(self.width, _SCATTER_HEIGHT * (1.6 if narrow else 1.0)))
+        figure = self._canvas(_SCATTER_HEIGHT * (1.6 if narrow else 1.0))
         shape = (2, 1) if narrow else (1, 2)
         both, leftover = figure.subplots(*shape, gridspec_kw={"hspace": 0.42} if narrow else {"wspace": 0.28})
         for axis in (both.xaxis, both.yaxis, leftover.xaxis, leftover.yaxis):
@@ -184,20 +183,16 @@ class StructureFigure(Figure):
         return captions.structures_alternative(self.ladder, self.fit is not None)
 
     def _draw(self) -> Canvas:
-        from matplotlib.figure import Figure as Canvas
-
         rungs, width = _RUNG_ROW * len(self.ladder.rungs) + _RUNG_MARGIN, self.width
         stacked = self.fit is not None and width < WIDTH
         height = rungs + _CURVE_HEIGHT if stacked else rungs if self.fit is None else max(rungs, _CURVE_HEIGHT)
         half = width if self.fit is None or stacked else width / 2
-        figure = Canvas(figsize=inches(width, height))
-
-        def axes(x: float, bottom: float, wide: float, tall: float) -> Axes:
-            return figure.add_axes((x / width, bottom / height, wide / width, tall / height))
-
-        self._ladder(axes(96, height - rungs + 50 if stacked else 50, half - 116, (rungs if stacked else height) - 84))
+        figure = self._canvas(height)
+        place = 96, height - rungs + 50 if stacked else 50, half - 116, (rungs if stacked else height) - 84
+        self._ladder(self._axes(figure, height, *place))
         if self.fit is not None:
-            self._bent(axes(66 + width - half, 50, half - 86, (_CURVE_HEIGHT - 100) if stacked else height - 84))
+            beside = 66 + width - half, 50, half - 86, (_CURVE_HEIGHT - 100) if stacked else height - 84
+            self._bent(self._axes(figure, height, *beside))
         return figure
 
     def _ladder(self, axes: Axes) -> None:
@@ -275,13 +270,11 @@ class ModelsFigure(Figure):
         return captions.models_alternative(self._models)
 
     def _draw(self) -> Canvas:
-        from matplotlib.figure import Figure as Canvas
-
         shares = list(dict.fromkeys(self._models["share"].tolist()))
         names = list(dict.fromkeys(self._models["model"].tolist()))
         lines = len(shares) if self.width < WIDTH else 1
         height = lines * (_MODEL_ROW * len(names) + _MODEL_MARGIN)
-        figure = Canvas(figsize=inches(self.width, height))
+        figure = self._canvas(height)
         shape = (lines, len(shares) // lines)
         gaps = {"wspace": 0.08, "hspace": 80 / (_MODEL_ROW * len(names))}
         panels = figure.subplots(*shape, sharex=lines == 1, sharey=True, squeeze=False, gridspec_kw=gaps).reshape(-1)

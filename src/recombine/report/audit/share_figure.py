@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from recombine.errors import InputError
 from recombine.jobs.values.outcome_shares import SIZES
 from recombine.report.figure import Figure
-from recombine.report.theme import HAIR, INK, PAPER, POINT, SOFT, WIDTH, inches, shorten
+from recombine.report.theme import HAIR, INK, PAPER, POINT, SOFT, WIDTH, shorten
 from recombine.words import captions
 from recombine.words.values import noise_phrase
 from recombine.writing import plural, whole_percent
@@ -70,19 +70,12 @@ class ShareFigure(Figure):
         return 0.0 if self.width >= WIDTH else -(self._margin - 8) / (self.width - self._margin - 24)
 
     def _draw(self) -> Canvas:
-        from matplotlib.figure import Figure as Canvas
-
         sizes = list(self.shares.by_size.rows())
         tops = _SET_ROW * len(self._rows), _SIZE_ROW * len(sizes)
-        height, width = sum(tops) + 2 * (_TITLE + _FOOT), self.width
-        figure = Canvas(figsize=inches(width, height))
-        margin = self._margin
-
-        def axes(bottom: float, tall: float) -> Axes:
-            return figure.add_axes((margin / width, bottom / height, (width - margin - 24) / width, tall / height))
-
-        self._sets(axes(tops[1] + _TITLE + 2 * _FOOT, tops[0]))
-        self._sizes(axes(_FOOT, tops[1]))
+        height, wide = sum(tops) + 2 * (_TITLE + _FOOT), self.width - self._margin - 24
+        figure = self._canvas(height)
+        self._sets(self._axes(figure, height, self._margin, tops[1] + _TITLE + 2 * _FOOT, wide, tops[0]))
+        self._sizes(self._axes(figure, height, self._margin, _FOOT, wide, tops[1]))
         return figure
 
     def _sets(self, axes: Axes) -> None:
