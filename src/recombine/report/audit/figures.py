@@ -10,7 +10,7 @@ import numpy as np
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.errors import InputError
 from recombine.jobs.listing import level_columns
-from recombine.report.audit.sections import MODEL_VERDICTS
+from recombine.report.audit.page_tables import MODEL_VERDICTS
 from recombine.report.figure import Figure
 from recombine.report.theme import HAIR, INK, PAPER, POINT, SOFT, WIDTH, shorten, symbol_marker, verdict_legend
 from recombine.tables.table import Table
@@ -170,6 +170,11 @@ class StructureFigure(Figure):
         self.ladder = audit.choice.ladder
         fit = audit.choice.fit
         self.fit = None if fit is None or fit.curve is None else fit
+
+    @property
+    def tells(self) -> bool:
+        """Whether there is something to see: several structures or a curve, which explain more than chance does."""
+        return (len(self.ladder.rungs) > 1 or self.fit is not None) and not self.audit.values.at_mean
 
     @cached_property
     def table(self) -> Table:

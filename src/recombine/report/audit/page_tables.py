@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 #: Longest tables; the rest is counted in the caption.
 MAX_LEVEL_ROWS, MAX_OPEN_ROWS, MOST_VALUES, MOST_SUBSETS, MAX_SPARSE_LEVELS = 40, 40, 12, 6, 10
+#: Verdicts by which models are compared.
+MODEL_VERDICTS = (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL)
 
 
 def _same(names: Iterable[str]) -> dict[str, Value]:
@@ -240,6 +243,33 @@ def depths_table(forecast: Forecast) -> ShownTable | None:
     columns = {"hidden layers": "hidden layers", "all layers learn (NTK)": "ntk", "its readout learns (NNGP)": "nngp"}
     rows = forecast.depths.rows() if len(forecast.depths) > 1 else ()
     return table_of("t-depths", captions.DEPTHS, rows, columns)
+
+
+def slopes_table(forecast: Forecast) -> ShownTable | None:
+    """Slopes by factor, with their range."""
+
+    def entry(name: str, bar: bool = False) -> Value:
+        return lambda row: Entry(slope_text(row[name]), True, float(np.clip(row[name], 0, 1)) if bar else None)
+
+    columns = {"factor": "factor", "effect (standard deviation)": "effect", "arrives": entry("arrives", bar=True)}
+    if forecast.trained_slopes:
+        columns["in the trained network"] = entry("trained")
+    columns |= {"NTK": entry("ntk"), "NNGP": entry("nngp")}
+    return table_of("t-slopes", captions.SLOPES, forecast.arrives, columns)
+
+
+def models_table(models: Table) -> ShownTable | None:
+    """Errors by model and verdict, grouped by whether the data settle the cells."""
+
+    def error(word: str) -> Value:
+        cells = f"{word} cells"
+        return lambda row: Entry(number(row[word]), True, note=f"n = {row[cells]:,}" if row[cells] else "")
+
+    columns: dict[str, Value] = {"model": "model", "trained on": lambda row: f"{whole_percent(row['share'])} of cells"}
+    columns |= {verdict.word: error(verdict.word) for verdict in MODEL_VERDICTS}
+    table = table_of("t-models", captions.MODELS, models.rows(), columns, whole=True)
+    spans = [("", 2), ("your data settle it", 1), ("your data do not", 2)]
+    return None if table is None else replace(table, spans=spans)
 
 
 def shortcuts_table(forecast: Forecast) -> ShownTable | None:
