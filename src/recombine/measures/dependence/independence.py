@@ -127,7 +127,8 @@ def null_sums(table: Contingency, permutations: int, generator: np.random.Genera
     free = table.freedom > 0
     sparse = free & (DRAW_COST * table.freedom > table.sizes + STRATUM_COST)
     total, occupied = np.zeros(permutations), np.zeros(permutations, dtype=np.int64)
-    logs = _count_logs(int(table.sizes.max()))
+    numbers = np.arange(table.sizes.max() + 1, dtype=np.float64)
+    logs = numbers * np.log2(np.maximum(numbers, 1.0))  # c log2 c, of 0 too
     for chunk in _chunks(table, np.flatnonzero(free & ~sparse), permutations):
         _draw(table, chunk, logs, generator, total, occupied)
     for stratum in np.flatnonzero(sparse):
@@ -139,12 +140,6 @@ def changeable_entries(table: Contingency) -> BoolArray:
     """Say which entries of the table a shuffle can change, shape (M,)."""
     free: BoolArray = table.freedom > 0
     return free[table.stratum]
-
-
-def _count_logs(largest: int) -> FloatArray:
-    """Return c log2 c for c from 0 to ``largest``."""
-    numbers = np.arange(largest + 1, dtype=np.float64)
-    return numbers * np.log2(np.maximum(numbers, 1.0))
 
 
 def _chunks(table: Contingency, strata: IntArray, permutations: int) -> Iterator[IntArray]:

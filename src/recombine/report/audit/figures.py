@@ -296,18 +296,14 @@ class ModelsFigure(Figure):
             self._row(axes, row, names.index(row["model"]))
         axes.set_yticks(range(len(names)), [shorten(name, 26) for name in names])
         axes.set_ylim(len(names) - 0.4, -0.6)
-        axes.set_xlim(0, 1.06 * self._largest)
+        errors = np.concatenate([self._models[verdict.word] for verdict in MODEL_VERDICTS])
+        axes.set_xlim(0, 1.06 * (float(np.nanmax(errors, initial=0.0)) or 1.0))
         axes.grid(axis="y", visible=False)
         axes.set_title(
             captions.TRAINED_ON.format(share=whole_percent(share)), fontsize=12, pad=8, weight="normal", loc="right"
         )
         unit = shorten(self.outcome, 26 if self.width >= WIDTH else 18)
         axes.set_xlabel(captions.ERROR_AXIS.format(unit=unit), loc="right")
-
-    @property
-    def _largest(self) -> float:
-        errors = np.concatenate([self._models[verdict.word] for verdict in MODEL_VERDICTS])
-        return float(np.nanmax(errors, initial=0.0)) or 1.0
 
     def _row(self, axes: Axes, row: dict[str, Any], height: int) -> None:
         errors = {verdict: float(row[verdict.word]) for verdict in MODEL_VERDICTS if not np.isnan(row[verdict.word])}

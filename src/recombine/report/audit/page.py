@@ -64,7 +64,7 @@ def page(
         scatter=_scatter(audit),
         structure=None if audit.choice.ladder is None else StructureFigure(audit),
         shares=None if audit.values.shares is None else ShareFigure(audit),
-        models=_models(audit, models),
+        models=ModelsFigure(models, audit.design.outcome_column.name or "outcome") if models else None,
         plan=advised,
         certificates=shown,
         command=command or spec_command("audit", audit.design.reading.source, audit.design.spec),
@@ -107,9 +107,3 @@ def _scatter(audit: Audit) -> AdditivityFigure | None:
     with suppress(InputError):  # there is nothing to draw
         return AdditivityFigure(audit)
     return None
-
-
-def _models(audit: Audit, models: Table | None) -> ModelsFigure | None:
-    if models is None or not len(models):
-        return None
-    return ModelsFigure(models, audit.design.outcome_column.name or "outcome")

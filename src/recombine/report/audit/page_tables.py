@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import groupby, islice
@@ -73,7 +74,9 @@ def _counts(counts: Counts, suffix: str) -> dict[str, Value]:
 
 def ways_table(coverage: Coverage) -> ShownTable | None:
     """How many of the t-way combinations of levels were seen."""
-    rows = [row for row in coverage.ways.rows() if row["factors"] != "all" or _several(coverage.ways, row["t"])]
+    rows = list(coverage.ways.rows())
+    times = Counter(row["t"] for row in rows)  # a line for all of few subsets says nothing new
+    rows = [row for row in rows if row["factors"] != "all" or times[row["t"]] > 2]
     least = {t: _least_covered(rows, t) for t in {row["t"] for row in rows}}
     shown = [row for row in rows if row["factors"] == "all" or row in least[row["t"]]]
     whole = {1: "all levels", 2: "all pairs", 3: "all triples"}
@@ -91,11 +94,6 @@ def _least_covered(rows: list[dict[str, Any]], t: int) -> list[dict[str, Any]]:
     if len(subsets) > 1:  # a line for all of them says when they are covered whole
         subsets = [row for row in subsets if row["share"] < 1]
     return sorted(subsets, key=lambda row: float(row["share"]))[:MOST_SUBSETS]
-
-
-def _several(ways: Table, t: int) -> bool:
-    """Whether a strength has more than one subset, so that a line for all of them says something new."""
-    return int((ways["t"] == t).sum()) > 2
 
 
 def sparse_table(coverage: Coverage) -> ShownTable | None:

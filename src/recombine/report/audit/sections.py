@@ -31,7 +31,7 @@ MAX_SEEN_CELLS_FOR_EXAMPLE = 600
 
 def audit_sections(audit: Audit, plan: Plan | None = None, models: Table | None = None) -> list[Section]:
     """Return what a terminal shows of an audit, with suggestions and a model comparison where they are given."""
-    ladder = audit.choice.ladder
+    ladder, shares, outcome = audit.choice.ladder, audit.values.shares, audit.design.outcome_column.name
     compared = ladder is not None and len(ladder.rungs) + len(ladder.skipped) > 1
     findings = [
         line
@@ -54,7 +54,7 @@ def audit_sections(audit: Audit, plan: Plan | None = None, models: Table | None 
             if compared
             else [],
         ),
-        Section("", _shares(audit)),
+        Section("", [] if shares is None else [words.values.shares_sentence(shares, outcome or "the outcome")]),
         _forecast(audit),
         Section(
             captions.MODELS,
@@ -117,11 +117,6 @@ def _bars(tally: Tally, total: int, weighted: Audit | None) -> ShownTable:
         numbers = [tally.number(verdict), percent(count, total), *of_matter]
         rows.append([f"{verdict.symbol} {verdict.word}", *numbers, Entry(bar or "▏" * (count > 0), style=colour)])
     return text_grid(rows, numbers=3 if shares else 2)
-
-
-def _shares(audit: Audit) -> list[str]:
-    shares, outcome = audit.values.shares, audit.design.outcome_column.name or "the outcome"
-    return [] if shares is None else [words.values.shares_sentence(shares, outcome)]
 
 
 def _forecast(audit: Audit) -> Section:

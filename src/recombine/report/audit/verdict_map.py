@@ -213,7 +213,8 @@ def _boxes(shown: list[Panel], width: float, legend: float) -> list[PanelBox]:
         rows, columns = panel.counts.shape[:2]
         box = PanelBox(cursor + start, top + _TITLE, size, columns, rows, below, named)
         boxes.append(box)
-        cursor = box.left + max(box.width, 8.2 * text_width(_title(panel)), _footing(panel, box)) + _GAP
+        notes = [6.2 * text_width(text) for text in _notes(panel, box)]
+        cursor = box.left + max(box.width, 8.2 * text_width(_title(panel)), *notes) + _GAP
     return boxes
 
 
@@ -230,10 +231,6 @@ def _title(panel: Panel, room: float = 400.0) -> str:
 
 def _labels(axis: Axis, width: float) -> list[str]:
     return [shorten(label, 18 if width > 600 else 12) for label in axis.labels]
-
-
-def _footing(panel: Panel, box: PanelBox) -> float:
-    return max([6.2 * text_width(text) for text in _notes(panel, box)], default=0.0)
 
 
 def _fits(letters: float, width: float) -> bool:

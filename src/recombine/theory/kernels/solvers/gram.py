@@ -72,7 +72,10 @@ class GridGram:
         by_turns = 2 * len(self._turns) * product_size(self.sizes)
         if by_marginals <= by_turns:
             return _spread(array, self.weights, 0, owned=False)
-        return self._turned(array)
+        # One reflection per factor diagonalises every overlap kernel at once.
+        result = _turn(array, self._turns).reshape(self.sizes)
+        result *= self._diagonal
+        return _turn(result, self._turns).reshape(self.sizes)
 
     def solve(self, array: FloatArray, ridge: float = 0.0) -> FloatArray:
         """Return the inverse of the operator + ridge, or its pseudo-inverse, applied to ``array`` (shape ``sizes``)."""
@@ -97,12 +100,6 @@ class GridGram:
     def eigenvalues(self) -> FloatArray:
         """Eigenvalue lambda_T of the parts that vary with the factors of T, (2,)*C."""
         return eigenvalues_from_weights(self.weights, self.sizes)
-
-    def _turned(self, array: FloatArray) -> FloatArray:
-        """Many factors of few levels: one reflection per factor diagonalises every overlap kernel at once."""
-        result = _turn(array, self._turns).reshape(self.sizes)
-        result *= self._diagonal
-        return _turn(result, self._turns).reshape(self.sizes)
 
     @cached_property
     def _turns(self) -> list[Turn]:
