@@ -19,8 +19,7 @@ import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.brief import record
-from recombine.measures.dependence.contingency import Contingency
-from recombine.measures.dependence.information import count_logs, entropy_of, information_of
+from recombine.measures.dependence.contingency import Contingency, count_logs
 
 #: Estimates that differ by less (in bits) are ties: sums of logarithms are not exact.
 TIE_BITS = 1e-10
@@ -100,7 +99,7 @@ def independence_of(
     bins: dict[str, int] | None = None,
 ) -> Independence:
     """Run `independence_test` on counts."""
-    estimate = information_of(table, corrected=corrected)
+    estimate = table.information(corrected=corrected)
     total, occupied = null_sums(table, permutations, generator)
     free = changeable_entries(table)
     gain = total - count_logs(table.counts[free])
@@ -109,7 +108,7 @@ def independence_of(
     return Independence(
         estimate,
         estimate + gain / table.rows,
-        entropy_of(table),
+        table.entropy,
         int(table.freedom.sum()),
         table.rows,
         (int(table.prediction.max()) + 1, int(table.factor.max()) + 1, len(table.sizes)),

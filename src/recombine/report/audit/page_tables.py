@@ -211,14 +211,13 @@ def orders_table(audit: Audit) -> ShownTable | None:
 def breakers_table(audit: Audit) -> ShownTable | None:
     """The cells whose value the others predict worst."""
     check, counted = audit.structure.additivity, audit.coverage.measurements == audit.coverage.rows
-    if (furthest := audit.values.furthest(6)) is not None:
-        names = [name for name in furthest.columns if name != "rows" or counted]
-        return table_of("t-breakers", captions.FURTHEST, furthest.rows(), _same(names))
-    if check is None or not check.beyond_chance or not check.orders or not check.orders[0].error:
-        return None
-    breakers = check.breakers(6)
-    names = [name for name in breakers.columns if name != "rows" or counted]
-    return table_of("t-breakers", captions.BREAKERS, breakers.rows(), _same(names))
+    caption, cells = captions.FURTHEST, audit.values.furthest(6)
+    if cells is None:
+        if check is None or not check.beyond_chance or not check.orders or not check.orders[0].error:
+            return None
+        caption, cells = captions.BREAKERS, check.breakers(6)
+    names = [name for name in cells.columns if name != "rows" or counted]
+    return table_of("t-breakers", caption, cells.rows(), _same(names))
 
 
 def held_out_table(audit: Audit) -> ShownTable | None:

@@ -72,7 +72,10 @@ class GridGram:
         by_turns = 2 * len(self._turns) * product_size(self.sizes)
         if by_marginals <= by_turns:
             return _spread(array, self.weights, 0, owned=False)
-        # One reflection per factor diagonalises every overlap kernel at once.
+        return self._turned(array)
+
+    def _turned(self, array: FloatArray) -> FloatArray:
+        """Many factors of few levels: one reflection per factor diagonalises every overlap kernel at once."""
         result = _turn(array, self._turns).reshape(self.sizes)
         result *= self._diagonal
         return _turn(result, self._turns).reshape(self.sizes)
