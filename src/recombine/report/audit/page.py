@@ -13,8 +13,7 @@ from recombine.jobs.audit.certificates import certificates_to_show
 from recombine.jobs.findings.finding import Severity
 from recombine.report.audit import page_tables as tables
 from recombine.report.audit.embedded_cells import embedded_cells, script_json
-from recombine.report.audit.figures import AdditivityFigure, ModelsFigure, StructureFigure
-from recombine.report.audit.share_figure import ShareFigure
+from recombine.report.audit.figures import AdditivityFigure, ModelsFigure, ShareFigure, StructureFigure
 from recombine.report.audit.verdict_map import VerdictMap
 from recombine.report.templates import fill_template
 from recombine.table_spec import spec_command
