@@ -11,16 +11,7 @@ from recombine.errors import InputError
 from recombine.jobs.score import ModelScore, Score
 from recombine.jobs.score.causes import CAUSES
 from recombine.report.figure import Figure
-from recombine.report.theme import (
-    INK,
-    SOFT,
-    WIDTH,
-    ink_on,
-    shorten,
-    symbol_marker,
-    text_width,
-    verdict_legend,
-)
+from recombine.report.theme import INK, SOFT, WIDTH, ink_on, shorten, symbol_marker, text_width, verdict_legend
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 from recombine.words.captions import PREDICTIONS_ALTERNATIVE, SQUARED_ERROR

@@ -127,8 +127,7 @@ def _hashed(ids: IntArray, seed: int, vector: int) -> Residues:
     state = ids.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + offset
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         state = (state ^ (state >> np.uint64(shift))) * np.uint64(factor)
-    residues: Residues = (state ^ (state >> np.uint64(31))) % np.uint64(PRIME)
-    return residues
+    return np.asarray((state ^ (state >> np.uint64(31))) % np.uint64(PRIME))
 
 
 @dataclass(frozen=True, eq=False)

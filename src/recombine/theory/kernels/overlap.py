@@ -195,8 +195,7 @@ class OverlapKernel:
             orders = np.zeros((2,) * self.factors, dtype=np.int64)
             for bits in np.ix_(*[np.arange(2)] * self.factors):
                 orders += bits
-            weights: FloatArray = self._by_order[orders]
-            return weights
+            return np.asarray(self._by_order[orders])
         kappa = np.array(self.table).reshape((2,) * self.factors)
         weights, bound = kappa.copy(), np.abs(kappa)
         for axis in range(self.factors):

@@ -122,8 +122,7 @@ class GridGram:
     @cached_property
     def _diagonal(self) -> FloatArray:
         """Eigenvalue of each reflected coordinate, shape ``sizes``: lambda_T of its non-zero positions T."""
-        diagonal: FloatArray = self.eigenvalues[np.ix_(*[np.minimum(np.arange(size), 1) for size in self.sizes])]
-        return diagonal
+        return np.asarray(self.eigenvalues[np.ix_(*[np.minimum(np.arange(size), 1) for size in self.sizes])])
 
 
 def _spread(array: FloatArray, weights: FloatArray, axis: int, owned: bool) -> FloatArray:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -63,8 +63,7 @@ class System:
     @cached_property
     def root(self) -> FloatArray:
         """Square roots of the row counts, shape (M, 1)."""
-        root: FloatArray = np.sqrt(self.seen.counts.astype(float))[:, None]
-        return root
+        return np.asarray(np.sqrt(self.seen.counts.astype(float))[:, None])
 
     @cached_property
     def memorising(self) -> FloatArray:
@@ -177,8 +176,7 @@ def _pseudo_solve(matrix: FloatArray, columns: FloatArray, power: int) -> FloatA
     keep = np.abs(values) > PINV_CUTOFF_SHARE * np.abs(values).max(initial=0.0)
     inverse = np.zeros_like(values)
     inverse[keep] = values[keep] ** -power
-    result: FloatArray = vectors @ (inverse[:, None] * (vectors.T @ columns))
-    return result
+    return np.asarray(vectors @ (inverse[:, None] * (vectors.T @ columns)))
 
 
 def solve_primal(system: System, columns: FloatArray, tolerance: float) -> Answer:
@@ -228,18 +226,12 @@ def _woodbury(system: System, incidence: csr_array, weights: FloatArray) -> Mult
 
     scale = 1 / system.memorising[:, None]
     inner = np.asarray((incidence.T @ (incidence * scale)).todense()) + np.diag(1 / weights)
-    solve_inner: Multiply
-    if np.all(weights > 0):
-        factor = cho_factor(inner, lower=True)
-        solve_inner = lambda right: cho_solve(factor, right)  # noqa: E731
-    else:
-        pivots = lu_factor(inner)
-        solve_inner = lambda right: lu_solve(pivots, right)  # noqa: E731
+    definite = bool(np.all(weights > 0))
+    solve_inner = partial(cho_solve, cho_factor(inner, lower=True)) if definite else partial(lu_solve, lu_factor(inner))
 
     def apply_inverse(right: FloatArray) -> FloatArray:
         low = incidence @ solve_inner(incidence.T @ (right * scale))
-        result: FloatArray = (right - low) * scale
-        return result
+        return np.asarray((right - low) * scale)
 
     return apply_inverse
 
