@@ -159,8 +159,12 @@ def leave_one_out(fit: AdditiveFit, y: npt.ArrayLike) -> tuple[FloatArray, BoolA
     >>> predicted.round(9).tolist(), determined.all()
     ([-2.0, 5.0, 14.0, 12.0], np.True_)
     """
-    values, unexplained = np.asarray(y, dtype=float), _unexplained(fit)
-    return values - (values - fit.fitted) / unexplained, ~np.isnan(unexplained)
+    if fit.leverage is None:
+        raise InputError("leave-one-out needs leverages; this design has too many conjunctions for them")
+    values = np.asarray(y, dtype=float)
+    determined = fit.leverage < 1.0 - fit.alone
+    unexplained = np.where(determined, 1.0 - fit.leverage, np.nan)
+    return values - (values - fit.fitted) / unexplained, determined
 
 
 def leave_one_out_noise(fit: AdditiveFit, variance: npt.ArrayLike) -> FloatArray:
@@ -177,18 +181,13 @@ def leave_one_out_noise(fit: AdditiveFit, variance: npt.ArrayLike) -> FloatArray
     >>> leave_one_out_noise(fit, [1.0, 1.0, 1.0, 1.0]).round(9).tolist()
     [4.0, 4.0, 4.0, 4.0]
     """
-    unexplained = _unexplained(fit)
+    if fit.leverage is None:
+        raise InputError("leave-one-out needs leverages; this design has too many conjunctions for them")
     counted = np.ones(len(fit.fitted)) if fit.weights is None else fit.weights
     noise = np.asarray(variance, dtype=float) * counted
     spread = noise * (1.0 - 2.0 * fit.leverage) + _carried(fit, noise)
+    unexplained = np.where(fit.leverage < 1.0 - fit.alone, 1.0 - fit.leverage, np.nan)
     return np.asarray(spread / unexplained**2 / counted)
-
-
-def _unexplained(fit: AdditiveFit) -> FloatArray:
-    """Return what each cell's leverage leaves of 1, (N,); NaN where the others do not determine the cell."""
-    if fit.leverage is None:
-        raise InputError("leave-one-out needs leverages; this design has too many conjunctions for them")
-    return np.where(fit.leverage < 1.0 - fit.alone, 1.0 - fit.leverage, np.nan)
 
 
 def _carried(fit: AdditiveFit, noise: FloatArray) -> FloatArray:
