@@ -61,9 +61,9 @@ class Figure(ABC):
 
         return Canvas(figsize=inches(self.width, height))
 
-    def _axes(self, canvas: Canvas, height: float, left: float, bottom: float, wide: float, tall: float) -> Axes:
+    def _axes(self, canvas: Canvas, height: float, x: float, bottom: float, wide: float, tall: float) -> Axes:
         """Add axes to a drawing of a ``height``, in pixels from its lower left."""
-        return canvas.add_axes((left / self.width, bottom / height, wide / self.width, tall / height))
+        return canvas.add_axes((x / self.width, bottom / height, wide / self.width, tall / height))
 
     @contextmanager
     def _laid_out(self, width: float) -> Iterator[None]:

@@ -200,8 +200,8 @@ class StructureFigure(Figure):
         height = rungs + _CURVE_HEIGHT if stacked else rungs if self.fit is None else max(rungs, _CURVE_HEIGHT)
         half = width if self.fit is None or stacked else width / 2
         figure = self._canvas(height)
-        place = 96, height - rungs + 50 if stacked else 50, half - 116, (rungs if stacked else height) - 84
-        self._ladder(self._axes(figure, height, *place))
+        frame = 96, height - rungs + 50 if stacked else 50, half - 116, (rungs if stacked else height) - 84
+        self._ladder(self._axes(figure, height, *frame))
         if self.fit is not None:
             beside = 66 + width - half, 50, half - 86, (_CURVE_HEIGHT - 100) if stacked else height - 84
             self._bent(self._axes(figure, height, *beside))
