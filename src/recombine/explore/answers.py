@@ -83,7 +83,7 @@ class TableAnswers:
         return {
             "source": printable(design.reading.source),
             "command": printable(command),
-            "dropped": printable(words.page.dropped_sentence(command)),
+            "dropped": printable(words.page.DROPPED.format(command=command)),
             "factors": [{"name": printable(factor.name), "levels": len(factor.levels)} for factor in design.factors],
             "outcome": design.outcome_column.name and printable(design.outcome_column.name),
             "assumption": audit.choice.assumption,
@@ -204,7 +204,7 @@ class TableAnswers:
         design, asked = self.audit.design, self.checked(levels)
         cell, record = canonical(asked[None], design.symmetric)[0], self._named(asked)
         if reason := why_impossible(design, cell):
-            sentence = printable(words.page.cell_impossible(reason))
+            sentence = printable(words.page.CANNOT_EXIST.format(reason=reason))
             return record | {"code": IMPOSSIBLE, "word": "cannot exist", "sentence": sentence}
         with self._engine:
             verdict = Verdict(int(self.audit.decided.verdicts_of(cell[None])[0]))
@@ -280,7 +280,7 @@ class TableAnswers:
         try:
             certificate = self.audit.decided.identification.certificate_of(cell.tolist())
         except SolverError as error:
-            return {"terms": [], "further": 0, "lines": [words.page.no_certificate(error)]}
+            return {"terms": [], "further": 0, "lines": [words.page.NO_CERTIFICATE.format(error=error)]}
         _, *lines = words.certificates.explanation_lines(self.audit, cell, certificate)
         terms = [
             {**self._named(row), "sign": term.sign, "weight": term.weight}

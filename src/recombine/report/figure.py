@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from recombine.errors import InputError
 from recombine.output_files import open_beside
-from recombine.report.theme import WIDTH, inline_svg, theme
+from recombine.report.theme import WIDTH, inches, inline_svg, theme
 from recombine.tables.table import Table
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
 
@@ -53,6 +54,16 @@ class Figure(ABC):
         name = self.name if width is None else f"{self.name}-{width:g}"
         with theme(), self._laid_out(width or self.width):
             return inline_svg(self._draw(), name, self.alternative, self.by_night)
+
+    def _canvas(self, height: float) -> Canvas:
+        """Return an empty drawing, so many pixels tall."""
+        from matplotlib.figure import Figure as Canvas
+
+        return Canvas(figsize=inches(self.width, height))
+
+    def _axes(self, canvas: Canvas, height: float, x: float, bottom: float, wide: float, tall: float) -> Axes:
+        """Add axes to a drawing of a ``height``, in pixels from its lower left."""
+        return canvas.add_axes((x / self.width, bottom / height, wide / self.width, tall / height))
 
     @contextmanager
     def _laid_out(self, width: float) -> Iterator[None]:

@@ -44,7 +44,7 @@ def _environment(package: str) -> Environment:
     )
     style = Markup(verdict_style() + (files("recombine.report") / "style.css").read_text(encoding="utf-8"))
     ask = Markup((files("recombine.report") / "templates" / "ask.js").read_text(encoding="utf-8"))
-    environment.filters |= {"number": number, "amount": amount, "beside": beside_error}
+    environment.filters |= {"number": number, "amount": amount, "beside": beside_error, "inline": inline_both}
     environment.globals |= {
         "Verdict": Verdict,
         "words": words,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from recombine.data.hit_rates import hit_rate, hit_rates
 from recombine.jobs.comparison.model_pairs import model_pairs
 from recombine.jobs.examination.foretold import BEFORE
@@ -47,33 +49,33 @@ def best_sentences(score: Score) -> list[str]:
 
 def foretold_sentences(score: Score) -> list[str]:
     """Say what the training cells foretold of models, beside what happened, and how often that is right."""
-    foretold, rates = score.forecasts.get(BEFORE), hit_rates()["sentences"]
-    if foretold is None:
-        return []
-    errors = {row["predictions"]: row["squared error"] for row in score.errors.rows()}
-    told = []
-    for name, family in score.families.items():
-        case = f"error of {family} before training"
-        if case in rates and name in errors:
-            trust = f"roots within 20 % in {hit_rate(case)} of a {family}"
-            told.append(f"{name} missed by {few_digits(errors[name])} ({trust})")
+    told = [
+        f"{name} missed by {few_digits(error)} (roots within 20 % in {hit_rate(case)} of a {family})"
+        for name, family, case, error in _foretold(score)
+    ]
     if not told:
         return []
-    return [f"The other folds' cells foretold {few_digits(foretold)} before training; {join_words(told)}."]
+    lead = f"The other folds' cells foretold {few_digits(score.forecasts[BEFORE])} before training"
+    return [f"{lead}; {join_words(told)}."]
 
 
 def foretold_in_short(score: Score) -> str:
     """Say it on one line."""
-    if not foretold_sentences(score):
-        return ""
-    errors = {row["predictions"]: row["squared error"] for row in score.errors.rows()}
     told: list[str] = []
+    for name, _, case, error in _foretold(score):
+        rate, missed = hit_rates()["sentences"][case], few_digits(error)
+        right = f"{rate['right']} of {rate['of']}"
+        told.append(f"{name} by {missed} ({right})" if told else f"{name} missed by {missed} (right in {right})")
+    return f"{few_digits(score.forecasts[BEFORE])}; {', '.join(told)}" if told else ""
+
+
+def _foretold(score: Score) -> Iterator[tuple[str, str, str, float]]:
+    """Yield each model whose error was foretold: name, family, the case whose rate of hits is known, and its error."""
+    errors = {row["predictions"]: row["squared error"] for row in score.errors.rows() if BEFORE in score.forecasts}
     for name, family in score.families.items():
-        rate = hit_rates()["sentences"].get(f"error of {family} before training")
-        if rate and name in errors:
-            missed, right = few_digits(errors[name]), f"{rate['right']} of {rate['of']}"
-            told.append(f"{name} by {missed} ({right})" if told else f"{name} missed by {missed} (right in {right})")
-    return f"{few_digits(score.forecasts[BEFORE])}; {', '.join(told)}"
+        case = f"error of {family} before training"
+        if name in errors and case in hit_rates()["sentences"]:
+            yield name, family, case, errors[name]
 
 
 def failed_sentences(score: Score) -> list[str]:

@@ -15,6 +15,12 @@ UNIT = "in units of one measurement's"
 #: What is said on standard error if a flood of connections, or a low limit, uses up all numbers of files.
 OUT_OF_FILES = "recombine: no more files can be opened; connections to the page wait until others are closed"
 
+#: How a table is read that is dropped on the page, which knows no options; that a cell cannot exist; that the search
+#: for a certificate failed. What fills a hole has its name.
+DROPPED = "A table that you drop here is read by its factors and outcome only; this one was read by: {command}"
+CANNOT_EXIST = "Such a combination cannot exist: {reason}."
+NO_CERTIFICATE = "Its certificate was not found: {error}"
+
 #: What an assistant is told that asks about tables.
 FOR_ASSISTANTS = (
     "Answers about tables of combinations below one folder: which unseen combinations of factors the measured ones "
@@ -43,21 +49,6 @@ def painting_off(reason: str) -> str:
 def level_orders(scales: bool) -> str:
     """Say in which order levels stand that are not put together by their cells."""
     return f"by name, numbers by size{', or as ordered' if scales else ''}"
-
-
-def dropped_sentence(command: str) -> str:
-    """Say how a table is read that is dropped on the page, which knows nothing of the options of ``command``."""
-    return f"A table that you drop here is read by its factors and outcome only; this one was read by: {command}"
-
-
-def cell_impossible(reason: str) -> str:
-    """Say that a cell cannot exist."""
-    return f"Such a combination cannot exist: {reason}."
-
-
-def no_certificate(error: Exception) -> str:
-    """Say that the search for a certificate failed."""
-    return f"Its certificate was not found: {error}"
 
 
 def value_facts(value: Mapping[str, float | None], outcome: str | None) -> list[tuple[str, str]]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from recombine.measures.dependence import permutation
+from recombine.measures.dependence import independence
 from recombine.measures.dependence.columns import independence_test
 from recombine.measures.dependence.contingency import Contingency
 from recombine.measures.dependence.independence import DependenceState
@@ -41,16 +41,16 @@ def exact_null_mean(table: Contingency) -> float:
 def test_both_routes_draw_the_permutation_distribution(
     monkeypatch: pytest.MonkeyPatch, draw_cost: int, held: int
 ) -> None:
-    monkeypatch.setattr(permutation, "DRAW_COST", draw_cost)
-    monkeypatch.setattr(permutation, "MAX_SHUFFLED_ENTRIES", held)
+    monkeypatch.setattr(independence, "DRAW_COST", draw_cost)
+    monkeypatch.setattr(independence, "MAX_SHUFFLED_ENTRIES", held)
     generator = np.random.default_rng(2)
     sizes = [1, 5, 40, 120]
     stratum = np.repeat(np.arange(4), sizes)
     prediction = generator.integers([1, 2, 3, 5], size=(166, 4))[np.arange(166), stratum]
     factor = generator.integers([2, 3, 4, 3], size=(166, 4))[np.arange(166), stratum]
     table = Contingency.of(prediction, factor, stratum)
-    total, occupied = permutation.null_sums(table, 4000, generator)
-    free = permutation.changeable_entries(table)
+    total, occupied = independence.null_sums(table, 4000, generator)
+    free = independence.changeable_entries(table)
     kept = float((table.counts[~free] * np.log2(table.counts[~free])).sum())
     assert total.mean() + kept == pytest.approx(exact_null_mean(table), abs=4 * total.std() / math.sqrt(4000))
     # The whole distribution, against shuffles of the rows.

@@ -17,9 +17,8 @@ from matplotlib.text import Text
 
 import recombine as rc
 from recombine.jobs.audit.pairs import Axis, Panel
-from recombine.report.audit.figures import AdditivityFigure, ModelsFigure
+from recombine.report.audit.figures import AdditivityFigure, ModelsFigure, ShareFigure
 from recombine.report.audit.map_legend import SureSteps, mark_on, tint, verdict_tint
-from recombine.report.audit.share_figure import ShareFigure
 from recombine.report.audit.verdict_map import VerdictMap
 from recombine.report.figure import Figure
 from recombine.report.theme import INK, NARROW_WIDTH, PAPER, inline_svg

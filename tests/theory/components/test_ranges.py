@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from recombine.theory.components import Factors, candidate_terms, fit_components, posterior_of
-from recombine.theory.components.ranges import calibrated, level_blocks, level_width, near_sd, seen_width, unseen_width
+from recombine.theory.components.ranges import RangeWidths, calibrated, level_blocks
 
 
 def drawn(seed, coordinates=None):
@@ -18,15 +18,16 @@ def drawn(seed, coordinates=None):
     return posterior_of(factors, codes, y, terms, np.ones(len(terms)), np.ones(80))
 
 
-def distance_to(posterior):
-    """Return how far left-out outcomes of a posterior lie, in standard deviations."""
-    return lambda members, means, variances: np.abs(posterior.y[members] - means) / np.sqrt(variances)
+def widths_of(posterior):
+    """Return the widths by how far left-out outcomes of a posterior lie, in standard deviations."""
+    away = lambda members, means, variances: np.abs(posterior.y[members] - means) / np.sqrt(variances)  # noqa: E731
+    return RangeWidths(posterior, away, posterior.leave_one_out()[1])
 
 
 def test_a_width_is_near_the_normal_quantile_where_the_model_is_right():
     posteriors = [drawn(seed) for seed in range(12)]
-    seen = [seen_width(posterior, distance_to(posterior)) for posterior in posteriors]
-    unseen = [unseen_width(posterior, distance_to(posterior), 0) for posterior in posteriors]
+    seen = [widths_of(posterior).seen for posterior in posteriors]
+    unseen = [widths_of(posterior).unseen(0) for posterior in posteriors]
     assert np.mean(seen) == pytest.approx(1.645 * 1.05, abs=0.12)
     assert np.mean(unseen) == pytest.approx(1.645 * 1.05, abs=0.25)
 
@@ -78,8 +79,8 @@ def test_the_only_cell_of_a_level_does_not_stand_for_single_cells():
     """To leave it out is to leave out its level: whoever takes it for a single cell takes open cells for near ones."""
     codes = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [2, 2]])
     fit = fit_components(codes, np.array([0.0, 1.0, 2.0, 3.0, 9.0]))
-    assert near_sd(codes, fit.posterior.leave_one_out()[1]) < 0.1
-    assert level_width(fit.posterior, distance_to(fit.posterior)) > 1.0
+    assert widths_of(fit.posterior).near_sd < 0.1
+    assert widths_of(fit.posterior).level > 1.0
 
 
 def test_cells_of_new_levels_are_judged_by_left_out_levels_alone():
@@ -89,8 +90,7 @@ def test_cells_of_new_levels_are_judged_by_left_out_levels_alone():
     y = rng.normal(size=9)[codes[:, 0]] + rng.normal(size=8)[codes[:, 1]] + 0.1 * rng.normal(size=72)
     seen = codes[:, 0] < 8
     fit = fit_components(codes[seen], y[seen])
-    distance = fit.widths.distance
-    expected = max(fit.widths.seen, unseen_width(fit.posterior, distance, 0))
-    assert level_width(fit.posterior, distance) > 1.2 * expected
+    expected = max(fit.widths.seen, fit.widths.unseen(0))
+    assert fit.widths.level > 1.2 * expected
     widths = fit.widths.of(codes[~seen], fit.posterior.predict(codes[~seen])[1])
     assert widths == pytest.approx(expected)

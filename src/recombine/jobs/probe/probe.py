@@ -18,7 +18,6 @@ from recombine.jobs.probe.counts import bin_cuts, contingency
 from recombine.jobs.probe.swaps import PREDICTION, AskedModel, ColumnSwaps, LevelSwap
 from recombine.measures.dependence.contingency import Contingency
 from recombine.measures.dependence.independence import DependenceState, Independence, independence_of
-from recombine.measures.dependence.information import entropy_of
 from recombine.table_spec import TableFields, TableSpec, make_spec
 from recombine.tables.frames import Source, open_table
 from recombine.tables.guesses import Proposal, propose_factors
@@ -189,8 +188,8 @@ def probe(
         shuffles,
         seed,
         both.rows,
-        entropy_of(replace(both, stratum=0 * both.stratum)),
-        entropy_of(both),
+        replace(both, stratum=0 * both.stratum).entropy,
+        both.entropy,
         {name: len(edges) + 1 for name, edges in cuts.items()},
         {name: count for name, count in missing.items() if count},
         proposals,

@@ -11,7 +11,6 @@ from recombine.cells.arrays import FloatArray, IntArray, refuse_masked
 from recombine.errors import InputError
 from recombine.measures.dependence.contingency import MAX_DISTINCT_VALUES, MAX_ENTRIES_PER_ROW, Contingency, bin_edges
 from recombine.measures.dependence.independence import Independence, independence_of
-from recombine.measures.dependence.information import information_of
 from recombine.writing import listing
 
 
@@ -61,7 +60,7 @@ def conditional_information(
     0.5
     """
     table, _ = tabulate(prediction, factor, given)
-    return information_of(table, corrected=corrected)
+    return table.information(corrected=corrected)
 
 
 def invariance_entropy(predictions: npt.ArrayLike) -> FloatArray:

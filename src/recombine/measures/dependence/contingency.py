@@ -1,7 +1,11 @@
-"""Columns to counts: code a column's values, cut measurements into bins, count what occurs together."""
+"""Columns to counts, and information in bits from these: what a factor tells about a prediction, or beyond a stratum.
+
+Estimates from counts are biased upwards, corrected or not: `independence` sets them against their null.
+"""
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import Any
 
@@ -110,6 +114,44 @@ class Contingency:
     def varied(self) -> BoolArray:
         """Whether the factor has two levels or more in a stratum, shape (S,): elsewhere nothing can be told."""
         return np.bincount(self.factors[0]) > 1
+
+    def information(self, *, corrected: bool = True) -> float:
+        """Return I(prediction; factor | stratum) in bits: c log c of entries, less both margins, plus strata, by rows.
+
+        Examples
+        --------
+        >>> Contingency.of([0, 1], [0, 1], [0, 0], counts=[500, 500]).information(corrected=False)
+        1.0
+        """
+        pairs, levels = self.predictions[2], self.factors[2]
+        gain = count_logs(self.counts) - count_logs(pairs) - count_logs(levels) + count_logs(self.sizes)
+        if corrected:
+            gain += (len(pairs) + len(levels) - len(self.counts) - len(self.sizes)) / (2 * math.log(2))
+        return gain / self.rows
+
+    @property
+    def entropy(self) -> float:
+        """H(prediction | stratum) in bits (plug-in); exactly 0 where each stratum has one prediction.
+
+        Examples
+        --------
+        >>> Contingency.of([0, 1, 1], [0, 0, 0], [0, 0, 1], counts=[2, 2, 4]).entropy
+        0.5
+        """
+        if len(self.predictions[2]) == len(self.sizes):
+            return 0.0
+        return (count_logs(self.sizes) - count_logs(self.predictions[2])) / self.rows
+
+
+def count_logs(counts: IntArray) -> float:
+    """Return the sum of c log2 c over ``counts`` (M,), all at least 1.
+
+    Examples
+    --------
+    >>> count_logs(np.array([1, 2, 4]))
+    10.0
+    """
+    return float((counts * np.log2(counts)).sum())
 
 
 def _margin(first: IntArray, second: IntArray, counts: IntArray) -> tuple[IntArray, IntArray, IntArray]:

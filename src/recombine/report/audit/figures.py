@@ -1,4 +1,4 @@
-"""Figures of an audit: whether effects add, which structure holds, what other models miss."""
+"""Figures of an audit: whether effects add, which structure holds, what carries the outcome, what other models miss."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ import numpy as np
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.errors import InputError
 from recombine.jobs.listing import level_columns
-from recombine.report.audit.sections import MODEL_VERDICTS
+from recombine.jobs.values.outcome_shares import SIZES
+from recombine.report.audit.page_tables import MODEL_VERDICTS
 from recombine.report.figure import Figure
-from recombine.report.theme import HAIR, INK, PAPER, POINT, SOFT, WIDTH, inches, shorten, symbol_marker, verdict_legend
+from recombine.report.theme import HAIR, INK, PAPER, POINT, SOFT, WIDTH, shorten, symbol_marker, verdict_legend
 from recombine.tables.table import Table
 from recombine.words import captions
-from recombine.writing import compact, listing, whole_percent
+from recombine.words.values import noise_phrase
+from recombine.writing import compact, listing, plural, whole_percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,6 +36,11 @@ MIN_CELLS_SOLID = 10
 _SCATTER_HEIGHT, _LETTER_WIDTH = 380, 6.6
 _RUNG_ROW, _RUNG_MARGIN, _CURVE_HEIGHT = 32, 84, 330
 _MODEL_ROW, _MODEL_MARGIN = 30, 88
+_SET_ROW, _SIZE_ROW, _TITLE, _FOOT = 26, 30, 34, 46
+#: Sets of factors that have a row of their own.
+MAX_SETS_DRAWN = 8
+#: How dark the parts of a bar are: single factors, pairs, larger sets, noise.
+_SHADES = ((POINT, 1.0), (POINT, 0.55), (POINT, 0.25), (HAIR, 1.0))
 
 
 class AdditivityFigure(Figure):
@@ -94,11 +101,10 @@ class AdditivityFigure(Figure):
         return len(self._drawn) < len(self.table)
 
     def _draw(self) -> Canvas:
-        from matplotlib.figure import Figure as Canvas
         from matplotlib.ticker import FuncFormatter, MaxNLocator
 
         narrow = self.width < WIDTH
-        figure = Canvas(figsize=inches(self.width, _SCATTER_HEIGHT * (1.6 if narrow else 1.0)))
+        figure = self._canvas(_SCATTER_HEIGHT * (1.6 if narrow else 1.0))
         shape = (2, 1) if narrow else (1, 2)
         both, leftover = figure.subplots(*shape, gridspec_kw={"hspace": 0.42} if narrow else {"wspace": 0.28})
         for axis in (both.xaxis, both.yaxis, leftover.xaxis, leftover.yaxis):
@@ -172,6 +178,11 @@ class StructureFigure(Figure):
         fit = audit.choice.fit
         self.fit = None if fit is None or fit.curve is None else fit
 
+    @property
+    def tells(self) -> bool:
+        """Whether there is something to see: several structures or a curve, which explain more than chance does."""
+        return (len(self.ladder.rungs) > 1 or self.fit is not None) and not self.audit.values.at_mean
+
     @cached_property
     def table(self) -> Table:
         """One row per structure: name, share explained, its standard error, cells, whether it was chosen."""
@@ -184,20 +195,16 @@ class StructureFigure(Figure):
         return captions.structures_alternative(self.ladder, self.fit is not None)
 
     def _draw(self) -> Canvas:
-        from matplotlib.figure import Figure as Canvas
-
         rungs, width = _RUNG_ROW * len(self.ladder.rungs) + _RUNG_MARGIN, self.width
         stacked = self.fit is not None and width < WIDTH
         height = rungs + _CURVE_HEIGHT if stacked else rungs if self.fit is None else max(rungs, _CURVE_HEIGHT)
         half = width if self.fit is None or stacked else width / 2
-        figure = Canvas(figsize=inches(width, height))
-
-        def axes(x: float, bottom: float, wide: float, tall: float) -> Axes:
-            return figure.add_axes((x / width, bottom / height, wide / width, tall / height))
-
-        self._ladder(axes(96, height - rungs + 50 if stacked else 50, half - 116, (rungs if stacked else height) - 84))
+        figure = self._canvas(height)
+        frame = 96, height - rungs + 50 if stacked else 50, half - 116, (rungs if stacked else height) - 84
+        self._ladder(self._axes(figure, height, *frame))
         if self.fit is not None:
-            self._bent(axes(66 + width - half, 50, half - 86, (_CURVE_HEIGHT - 100) if stacked else height - 84))
+            beside = 66 + width - half, 50, half - 86, (_CURVE_HEIGHT - 100) if stacked else height - 84
+            self._bent(self._axes(figure, height, *beside))
         return figure
 
     def _ladder(self, axes: Axes) -> None:
@@ -248,6 +255,93 @@ class StructureFigure(Figure):
         axes.set_ylabel(shorten(design.outcome_column.name or "outcome", 24 if self.width >= WIDTH else 15))
 
 
+class ShareFigure(Figure):
+    """Above: the share of the outcome's variance that each set of factors carries, with its 90 % range.
+
+    Below: the same by size of set, beside what wide networks begin with.
+    """
+
+    name = "shares"
+
+    def __init__(self, audit: Audit) -> None:
+        if audit.values.shares is None:
+            raise InputError("nothing is known to carry the outcome, so there is nothing to draw")
+        self.shares = audit.values.shares
+        self.outcome = audit.design.outcome_column.name or "outcome"
+
+    @property
+    def table(self) -> Table:
+        """One row per set of factors: share and range."""
+        return self.shares.table
+
+    @property
+    def alternative(self) -> str:
+        """The figure in a sentence."""
+        return captions.shares_alternative(self.shares, self.outcome)
+
+    @cached_property
+    def _rows(self) -> list[tuple[str, float, float, float]]:
+        """Names, shares and ends of ranges from top to bottom, the noise last."""
+        rows = [(str(row["set"]), row["share"], row["low"], row["high"]) for row in self.table.rows()]
+        sets = [row for row in rows[:-1] if row[3] >= 0.005][:MAX_SETS_DRAWN]
+        return [*sets, (noise_phrase(self.shares), *rows[-1][1:])]
+
+    @property
+    def _margin(self) -> int:
+        """Pixels left of the axes, for names."""
+        return 216 if self.width >= WIDTH else 136
+
+    @property
+    def _title_start(self) -> float:
+        """Where titles begin, in widths of the axes: above the names where there is little room."""
+        return 0.0 if self.width >= WIDTH else -(self._margin - 8) / (self.width - self._margin - 24)
+
+    def _draw(self) -> Canvas:
+        sizes = list(self.shares.by_size.rows())
+        tops = _SET_ROW * len(self._rows), _SIZE_ROW * len(sizes)
+        height, wide = sum(tops) + 2 * (_TITLE + _FOOT), self.width - self._margin - 24
+        figure = self._canvas(height)
+        self._sets(self._axes(figure, height, self._margin, tops[1] + _TITLE + 2 * _FOOT, wide, tops[0]))
+        self._sizes(self._axes(figure, height, self._margin, _FOOT, wide, tops[1]))
+        return figure
+
+    def _sets(self, axes: Axes) -> None:
+        for height, (_, share, low, high) in enumerate(self._rows):
+            noise = height == len(self._rows) - 1
+            axes.plot([low, high], [height] * 2, color=SOFT, linewidth=1.5, zorder=2)
+            colour = PAPER if noise else POINT
+            axes.plot([share], [height], "o", ms=8, mfc=colour, mec=INK, mew=0.8, zorder=3, clip_on=False)
+        wide = self.width >= WIDTH
+        names = [shorten(name, 30 if wide else 15) for name, *_ in self._rows[:-1]]
+        noise_name = self._rows[-1][0] if wide else self._rows[-1][0].replace(" or ", "\nor ")
+        axes.set_yticks(range(len(self._rows)), [*names, noise_name])
+        axes.set_ylim(len(self._rows) - 0.4, -0.6)
+        axes.set_title(
+            captions.SHARES_TITLE.format(outcome=shorten(self.outcome, 30 if wide else 18)), x=self._title_start
+        )
+        self._percent_axis(axes)
+
+    def _sizes(self, axes: Axes) -> None:
+        names = []
+        for height, row in enumerate(self.shares.by_size.rows()):
+            names.append(f"network, {plural(row['layers'], 'layer')}" if row["layers"] else str(row["of"]))
+            start = 0.0
+            for size, (colour, shade) in zip((*SIZES, "noise"), _SHADES, strict=True):
+                axes.barh([height], [row[size]], 0.62, left=start, color=colour, alpha=shade, linewidth=0)
+                start += row[size]
+        axes.set_yticks(range(len(names)), names)
+        axes.set_ylim(len(names) - 0.5, -0.5)
+        axes.set_title(captions.SIZES_TITLE, x=self._title_start)
+        self._percent_axis(axes)
+
+    def _percent_axis(self, axes: Axes) -> None:
+        from matplotlib.ticker import FuncFormatter
+
+        axes.set_xlim(0, 1.0)
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: whole_percent(value)))
+        axes.grid(axis="y", visible=False)
+
+
 class ModelsFigure(Figure):
     """Dot plot of the root mean squared error of each model, split by verdict, one panel per training share.
 
@@ -275,13 +369,11 @@ class ModelsFigure(Figure):
         return captions.models_alternative(self._models)
 
     def _draw(self) -> Canvas:
-        from matplotlib.figure import Figure as Canvas
-
         shares = list(dict.fromkeys(self._models["share"].tolist()))
         names = list(dict.fromkeys(self._models["model"].tolist()))
         lines = len(shares) if self.width < WIDTH else 1
         height = lines * (_MODEL_ROW * len(names) + _MODEL_MARGIN)
-        figure = Canvas(figsize=inches(self.width, height))
+        figure = self._canvas(height)
         shape = (lines, len(shares) // lines)
         gaps = {"wspace": 0.08, "hspace": 80 / (_MODEL_ROW * len(names))}
         panels = figure.subplots(*shape, sharex=lines == 1, sharey=True, squeeze=False, gridspec_kw=gaps).reshape(-1)
@@ -298,18 +390,14 @@ class ModelsFigure(Figure):
             self._row(axes, row, names.index(row["model"]))
         axes.set_yticks(range(len(names)), [shorten(name, 26) for name in names])
         axes.set_ylim(len(names) - 0.4, -0.6)
-        axes.set_xlim(0, 1.06 * self._largest)
+        errors = np.concatenate([self._models[verdict.word] for verdict in MODEL_VERDICTS])
+        axes.set_xlim(0, 1.06 * (float(np.nanmax(errors, initial=0.0)) or 1.0))
         axes.grid(axis="y", visible=False)
         axes.set_title(
             captions.TRAINED_ON.format(share=whole_percent(share)), fontsize=12, pad=8, weight="normal", loc="right"
         )
         unit = shorten(self.outcome, 26 if self.width >= WIDTH else 18)
         axes.set_xlabel(captions.ERROR_AXIS.format(unit=unit), loc="right")
-
-    @property
-    def _largest(self) -> float:
-        errors = np.concatenate([self._models[verdict.word] for verdict in MODEL_VERDICTS])
-        return float(np.nanmax(errors, initial=0.0)) or 1.0
 
     def _row(self, axes: Axes, row: dict[str, Any], height: int) -> None:
         errors = {verdict: float(row[verdict.word]) for verdict in MODEL_VERDICTS if not np.isnan(row[verdict.word])}

@@ -13,11 +13,9 @@ from recombine.jobs.audit.certificates import certificates_to_show
 from recombine.jobs.findings.finding import Severity
 from recombine.report.audit import page_tables as tables
 from recombine.report.audit.embedded_cells import embedded_cells, script_json
-from recombine.report.audit.figures import AdditivityFigure, ModelsFigure, StructureFigure
-from recombine.report.audit.sections import models_table, slopes_table
-from recombine.report.audit.share_figure import ShareFigure
+from recombine.report.audit.figures import AdditivityFigure, ModelsFigure, ShareFigure, StructureFigure
 from recombine.report.audit.verdict_map import VerdictMap
-from recombine.report.templates import fill_template, inline_both
+from recombine.report.templates import fill_template
 from recombine.table_spec import spec_command
 from recombine.verdicts import Verdict
 from recombine.words import captions
@@ -26,7 +24,8 @@ if TYPE_CHECKING:
     from recombine.jobs.advice.plan import Plan
     from recombine.jobs.audit.audit import Audit
     from recombine.tables.table import Table
-    from recombine.words.answer import Answer
+
+_MARKS = {Severity.PROBLEM: "▲", Severity.WARNING: "△", Severity.NOTE: "○"}
 
 
 def page(
@@ -56,57 +55,36 @@ def page(
         "page.html.j2",
         audit=audit,
         design=audit.design,
-        head=_head(audit, words.audit_answer.audit_answer(audit, advised)),
-        map=_map(audit, chart),
-        coverage={"ways": tables.ways_table(audit.coverage), "sparse": tables.sparse_table(audit.coverage)},
-        additivity=_additivity(audit),
-        structure=_structure(audit),
-        shares=_shares(audit),
-        forecast=_forecast(audit),
-        models=_models(audit, models),
-        advice={"plan": advised, "table": tables.plan_table(advised)},
-        values=tables.values_table(audit),
+        tables=tables,
+        answer=words.audit_answer.audit_answer(audit, advised),
+        reading=_reading(audit),
+        findings=[(finding, _MARKS[finding.severity]) for finding in audit.findings],
+        map=_map(chart),
+        scatter=_scatter(audit),
+        structure=None if audit.choice.ladder is None else StructureFigure(audit),
+        shares=None if audit.values.shares is None else ShareFigure(audit),
+        models=ModelsFigure(models, audit.design.outcome_column.name or "outcome") if models else None,
+        plan=advised,
         certificates=shown,
         command=command or spec_command("audit", audit.design.reading.source, audit.design.spec),
         asked=script_json(embedded_cells(audit, chart, [item.certificate for item in shown])),
     )
 
 
-def _head(audit: Audit, answer: Answer) -> dict[str, Any]:
-    tally = words.verdicts.Tally.of(audit)
-    marks = {Severity.PROBLEM: "▲", Severity.WARNING: "△", Severity.NOTE: "○"}
+def _reading(audit: Audit) -> list[str]:
+    """Return how the table was read, where the answer has no room for all of it."""
     reading = words.reading.reading_sentences(audit.design)
-    return {
-        "answer": answer.content,
-        "reading": reading if len({sentence.partition(":")[0] for sentence in reading}) < len(reading) else [],
-        "large": answer.large,
-        "tally": tally,
-        "shares": [(v, tally.counts[v], tally.counts[v] / max(tally.total, 1)) for v in Verdict if tally.counts[v]],
-        "counts": tables.counts_table(audit),
-        "weighted": {verdict: words.importance.importance_column(audit, verdict) for verdict in Verdict},
-        "by_importance": words.importance.importance_shares(audit),
-        "matters": words.importance.importance_statement(audit.decided.matters),
-        "no_findings": words.importance.no_findings(audit),
-        "left_out": words.verdicts.left_out_sentences(audit),
-        "findings": [(finding, marks[finding.severity]) for finding in audit.findings],
-        "proposals": tables.proposals_table(audit.design),
-    }
+    return reading if len({sentence.partition(":")[0] for sentence in reading}) < len(reading) else []
 
 
-def _map(audit: Audit, chart: VerdictMap) -> dict[str, Any]:
+def _map(chart: VerdictMap) -> dict[str, Any]:
     return {
         "chart": chart,
-        "svg": inline_both(chart) if chart.tells else None,
         "nothing": _no_map(chart),
         "unit": _map_unit(chart),
-        "levels": tables.levels_table(chart.levels, chart.mapped),
-        "open": tables.open_cells_table(audit),
         "binned": any(panel.row.binned or panel.column.binned for panel in chart.shown),
-        "left_out": len(chart.all_panels) - len(chart.shown),
-        "whole": chart.mapped.whole,
         "unsampled": any(bool(panel.unsampled.any()) for panel in chart.shown),
         "impossible": any(bool(panel.impossible.any()) for panel in chart.shown),
-        "counted": len(chart.mapped.cells),
     }
 
 
@@ -124,56 +102,7 @@ def _map_unit(chart: VerdictMap) -> str:
     return captions.SHADE.format(quantity=chart.quantity.partition(" (")[0], mean=mean)
 
 
-def _additivity(audit: Audit) -> dict[str, Any]:
-    figure, check = None, audit.structure.additivity
+def _scatter(audit: Audit) -> AdditivityFigure | None:
     with suppress(InputError):  # there is nothing to draw
-        figure = AdditivityFigure(audit)
-    return {
-        "check": check,
-        "method": "" if check is None else words.additivity.method_phrase(check),
-        "figure": figure,
-        "svg": inline_both(figure) if figure is not None else None,
-        "orders": tables.orders_table(audit),
-        "breakers": tables.breakers_table(audit),
-        "held_out": tables.held_out_table(audit),
-    }
-
-
-def _shares(audit: Audit) -> dict[str, Any] | None:
-    if audit.values.shares is None:
-        return None
-    return {"svg": inline_both(ShareFigure(audit)), "table": tables.shares_table(audit)}
-
-
-def _structure(audit: Audit) -> dict[str, Any] | None:
-    ladder = audit.choice.ladder
-    if ladder is None:
-        return None
-    figure = StructureFigure(audit)
-    # A single rung needs no plot, unless there is a curve to see; nor do several that explain nothing beyond chance.
-    drawn = (len(ladder.rungs) > 1 or figure.fit is not None) and not audit.values.at_mean
-    return {
-        "figure": figure,
-        "svg": inline_both(figure) if drawn else None,
-        "rungs": tables.rungs_table(ladder),
-        "skipped": list(ladder.skipped.values()),
-    }
-
-
-def _forecast(audit: Audit) -> dict[str, Any]:
-    forecast = audit.forecast
-    return {
-        "errors": tables.errors_table(audit),
-        "depths": tables.depths_table(forecast),
-        "slopes": slopes_table(forecast),
-        "shortcuts": tables.shortcuts_table(forecast),
-        "sentences": words.forecast.error_sentences(forecast),
-    }
-
-
-def _models(audit: Audit, models: Table | None) -> dict[str, Any] | None:
-    if models is None or not len(models):
-        return None
-    figure = ModelsFigure(models, audit.design.outcome_column.name or "outcome")
-    shown = words.forecast.models_sentence(audit, models)
-    return {"table": models_table(models), "svg": inline_both(figure), "shown": shown}
+        return AdditivityFigure(audit)
+    return None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
 #: Longest tables; the rest is counted in the caption.
 MAX_LEVEL_ROWS, MAX_OPEN_ROWS, MOST_VALUES, MOST_SUBSETS, MAX_SPARSE_LEVELS = 40, 40, 12, 6, 10
+#: Verdicts by which models are compared.
+MODEL_VERDICTS = (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL)
 
 
 def _same(names: Iterable[str]) -> dict[str, Value]:
@@ -70,7 +74,9 @@ def _counts(counts: Counts, suffix: str) -> dict[str, Value]:
 
 def ways_table(coverage: Coverage) -> ShownTable | None:
     """How many of the t-way combinations of levels were seen."""
-    rows = [row for row in coverage.ways.rows() if row["factors"] != "all" or _several(coverage.ways, row["t"])]
+    rows = list(coverage.ways.rows())
+    times = Counter(row["t"] for row in rows)  # a line for all of few subsets says nothing new
+    rows = [row for row in rows if row["factors"] != "all" or times[row["t"]] > 2]
     least = {t: _least_covered(rows, t) for t in {row["t"] for row in rows}}
     shown = [row for row in rows if row["factors"] == "all" or row in least[row["t"]]]
     whole = {1: "all levels", 2: "all pairs", 3: "all triples"}
@@ -88,11 +94,6 @@ def _least_covered(rows: list[dict[str, Any]], t: int) -> list[dict[str, Any]]:
     if len(subsets) > 1:  # a line for all of them says when they are covered whole
         subsets = [row for row in subsets if row["share"] < 1]
     return sorted(subsets, key=lambda row: float(row["share"]))[:MOST_SUBSETS]
-
-
-def _several(ways: Table, t: int) -> bool:
-    """Whether a strength has more than one subset, so that a line for all of them says something new."""
-    return int((ways["t"] == t).sum()) > 2
 
 
 def sparse_table(coverage: Coverage) -> ShownTable | None:
@@ -210,14 +211,13 @@ def orders_table(audit: Audit) -> ShownTable | None:
 def breakers_table(audit: Audit) -> ShownTable | None:
     """The cells whose value the others predict worst."""
     check, counted = audit.structure.additivity, audit.coverage.measurements == audit.coverage.rows
-    if (furthest := audit.values.furthest(6)) is not None:
-        names = [name for name in furthest.columns if name != "rows" or counted]
-        return table_of("t-breakers", captions.FURTHEST, furthest.rows(), _same(names))
-    if check is None or not check.beyond_chance or not check.orders or not check.orders[0].error:
-        return None
-    breakers = check.breakers(6)
-    names = [name for name in breakers.columns if name != "rows" or counted]
-    return table_of("t-breakers", captions.BREAKERS, breakers.rows(), _same(names))
+    caption, cells = captions.FURTHEST, audit.values.furthest(6)
+    if cells is None:
+        if check is None or not check.beyond_chance or not check.orders or not check.orders[0].error:
+            return None
+        caption, cells = captions.BREAKERS, check.breakers(6)
+    names = [name for name in cells.columns if name != "rows" or counted]
+    return table_of("t-breakers", caption, cells.rows(), _same(names))
 
 
 def held_out_table(audit: Audit) -> ShownTable | None:
@@ -240,6 +240,33 @@ def depths_table(forecast: Forecast) -> ShownTable | None:
     columns = {"hidden layers": "hidden layers", "all layers learn (NTK)": "ntk", "its readout learns (NNGP)": "nngp"}
     rows = forecast.depths.rows() if len(forecast.depths) > 1 else ()
     return table_of("t-depths", captions.DEPTHS, rows, columns)
+
+
+def slopes_table(forecast: Forecast) -> ShownTable | None:
+    """Slopes by factor, with their range."""
+
+    def entry(name: str, bar: bool = False) -> Value:
+        return lambda row: Entry(slope_text(row[name]), True, float(np.clip(row[name], 0, 1)) if bar else None)
+
+    columns = {"factor": "factor", "effect (standard deviation)": "effect", "arrives": entry("arrives", bar=True)}
+    if forecast.trained_slopes:
+        columns["in the trained network"] = entry("trained")
+    columns |= {"NTK": entry("ntk"), "NNGP": entry("nngp")}
+    return table_of("t-slopes", captions.SLOPES, forecast.arrives, columns)
+
+
+def models_table(models: Table) -> ShownTable | None:
+    """Errors by model and verdict, grouped by whether the data settle the cells."""
+
+    def error(word: str) -> Value:
+        cells = f"{word} cells"
+        return lambda row: Entry(number(row[word]), True, note=f"n = {row[cells]:,}" if row[cells] else "")
+
+    columns: dict[str, Value] = {"model": "model", "trained on": lambda row: f"{whole_percent(row['share'])} of cells"}
+    columns |= {verdict.word: error(verdict.word) for verdict in MODEL_VERDICTS}
+    table = table_of("t-models", captions.MODELS, models.rows(), columns, whole=True)
+    spans = [("", 2), ("your data settle it", 1), ("your data do not", 2)]
+    return None if table is None else replace(table, spans=spans)
 
 
 def shortcuts_table(forecast: Forecast) -> ShownTable | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,17 +10,16 @@ import numpy as np
 from recombine import words
 from recombine.jobs.findings.finding import Severity
 from recombine.jobs.listing import ListingKind
-from recombine.report.audit.page_tables import errors_table
-from recombine.report.layout import Entry, Line, Section, ShownTable, Value, answer_section, table_of, text_grid
+from recombine.report.audit.page_tables import errors_table, models_table, slopes_table
+from recombine.report.layout import Entry, Line, Section, ShownTable, answer_section, text_grid
 from recombine.theory.identification.nullspace import Route
 from recombine.verdicts import Verdict
 from recombine.words import captions
-from recombine.writing import number, percent, plural, slope_text, whole_percent
+from recombine.writing import percent, plural
 
 if TYPE_CHECKING:
     from recombine.jobs.advice.plan import Plan
     from recombine.jobs.audit.audit import Audit
-    from recombine.jobs.audit.forecast import Forecast
     from recombine.tables.table import Table
     from recombine.words.verdicts import Tally
 
@@ -29,13 +27,11 @@ _STYLES = {Severity.NOTE: "dim", Severity.WARNING: "yellow", Severity.PROBLEM: "
 _BAR_LETTERS = 24
 #: Seen cells up to which a certificate is found at once; beyond, only when it is asked for.
 MAX_SEEN_CELLS_FOR_EXAMPLE = 600
-#: Verdicts by which models are compared.
-MODEL_VERDICTS = (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL)
 
 
 def audit_sections(audit: Audit, plan: Plan | None = None, models: Table | None = None) -> list[Section]:
     """Return what a terminal shows of an audit, with suggestions and a model comparison where they are given."""
-    ladder = audit.choice.ladder
+    ladder, shares, outcome = audit.choice.ladder, audit.values.shares, audit.design.outcome_column.name
     compared = ladder is not None and len(ladder.rungs) + len(ladder.skipped) > 1
     findings = [
         line
@@ -58,7 +54,7 @@ def audit_sections(audit: Audit, plan: Plan | None = None, models: Table | None 
             if compared
             else [],
         ),
-        Section("", _shares(audit)),
+        Section("", [] if shares is None else [words.values.shares_sentence(shares, outcome or "the outcome")]),
         _forecast(audit),
         Section(
             captions.MODELS,
@@ -123,11 +119,6 @@ def _bars(tally: Tally, total: int, weighted: Audit | None) -> ShownTable:
     return text_grid(rows, numbers=3 if shares else 2)
 
 
-def _shares(audit: Audit) -> list[str]:
-    shares, outcome = audit.values.shares, audit.design.outcome_column.name or "the outcome"
-    return [] if shares is None else [words.values.shares_sentence(shares, outcome)]
-
-
 def _forecast(audit: Audit) -> Section:
     forecast, say = audit.forecast, words.forecast
     blocks: list[str | ShownTable | None] = [say.nothing_sentence(forecast)]
@@ -138,33 +129,6 @@ def _forecast(audit: Audit) -> Section:
     blocks += [] if slopes is None else [f"{slopes.caption}:", slopes]
     blocks += [say.slopes_trust(forecast), say.untold_sentence(forecast), say.shortcut_sentence(forecast)]
     return Section(captions.FORECAST_TITLE, [*blocks, say.accuracy_sentence(forecast)])
-
-
-def slopes_table(forecast: Forecast) -> ShownTable | None:
-    """Slopes by factor, with their range."""
-
-    def entry(name: str, bar: bool = False) -> Value:
-        return lambda row: Entry(slope_text(row[name]), True, float(np.clip(row[name], 0, 1)) if bar else None)
-
-    columns = {"factor": "factor", "effect (standard deviation)": "effect", "arrives": entry("arrives", bar=True)}
-    if forecast.trained_slopes:
-        columns["in the trained network"] = entry("trained")
-    columns |= {"NTK": entry("ntk"), "NNGP": entry("nngp")}
-    return table_of("t-slopes", captions.SLOPES, forecast.arrives, columns)
-
-
-def models_table(models: Table) -> ShownTable | None:
-    """Errors by model and verdict, grouped by whether the data settle the cells."""
-
-    def error(word: str) -> Value:
-        cells = f"{word} cells"
-        return lambda row: Entry(number(row[word]), True, note=f"n = {row[cells]:,}" if row[cells] else "")
-
-    columns: dict[str, Value] = {"model": "model", "trained on": lambda row: f"{whole_percent(row['share'])} of cells"}
-    columns |= {verdict.word: error(verdict.word) for verdict in MODEL_VERDICTS}
-    table = table_of("t-models", captions.MODELS, models.rows(), columns, whole=True)
-    spans = [("", 2), ("your data settle it", 1), ("your data do not", 2)]
-    return None if table is None else replace(table, spans=spans)
 
 
 def _plan(plan: Plan) -> list[str | ShownTable | None]:

@@ -13,7 +13,7 @@ from recombine.jobs.audit import pairs
 from recombine.report.audit import map_legend
 from recombine.report.audit.map_legend import Rgba, SureSteps, mark_on, tint, verdict_tint
 from recombine.report.figure import Figure
-from recombine.report.theme import PAPER, PIXELS_PER_INCH, SOFT, inches, shorten, symbol_marker, text_width
+from recombine.report.theme import PAPER, PIXELS_PER_INCH, SOFT, shorten, symbol_marker, text_width
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 from recombine.words import captions
@@ -153,10 +153,8 @@ class VerdictMap(Figure):
         return captions.map_alternative(map(_title, self.shown), self.mapped.codes, shade)
 
     def _draw(self) -> Canvas:
-        from matplotlib.figure import Figure as Canvas
-
         entries, legend, boxes, height = self._layout()
-        figure = Canvas(figsize=inches(self.width, height))
+        figure = self._canvas(height)
         for panel, box in zip(self.shown, boxes, strict=True):
             axes = _axes(figure, box.left, box.top, box.width, box.height)
             draw_panel(axes, panel, box, place_colours(panel, self.steps), verdicts=self.steps is None)
@@ -215,7 +213,8 @@ def _boxes(shown: list[Panel], width: float, legend: float) -> list[PanelBox]:
         rows, columns = panel.counts.shape[:2]
         box = PanelBox(cursor + start, top + _TITLE, size, columns, rows, below, named)
         boxes.append(box)
-        cursor = box.left + max(box.width, 8.2 * text_width(_title(panel)), _footing(panel, box)) + _GAP
+        notes = [6.2 * text_width(text) for text in _notes(panel, box)]
+        cursor = box.left + max(box.width, 8.2 * text_width(_title(panel)), *notes) + _GAP
     return boxes
 
 
@@ -232,10 +231,6 @@ def _title(panel: Panel, room: float = 400.0) -> str:
 
 def _labels(axis: Axis, width: float) -> list[str]:
     return [shorten(label, 18 if width > 600 else 12) for label in axis.labels]
-
-
-def _footing(panel: Panel, box: PanelBox) -> float:
-    return max([6.2 * text_width(text) for text in _notes(panel, box)], default=0.0)
 
 
 def _fits(letters: float, width: float) -> bool:

@@ -11,17 +11,7 @@ from recombine.errors import InputError
 from recombine.jobs.score import ModelScore, Score
 from recombine.jobs.score.causes import CAUSES
 from recombine.report.figure import Figure
-from recombine.report.theme import (
-    INK,
-    SOFT,
-    WIDTH,
-    inches,
-    ink_on,
-    shorten,
-    symbol_marker,
-    text_width,
-    verdict_legend,
-)
+from recombine.report.theme import INK, SOFT, WIDTH, ink_on, shorten, symbol_marker, text_width, verdict_legend
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 from recombine.words.captions import PREDICTIONS_ALTERNATIVE, SQUARED_ERROR
@@ -65,12 +55,10 @@ class CausesFigure(Figure):
         return causes_alternative(self.score)
 
     def _draw(self) -> Canvas:
-        from matplotlib.figure import Figure as Canvas
-
         models = self.score.models
         top = 14 + 15 * sum(value <= self._limits[1] for _, value in self._marks)
         height = top + _BOTTOM_PX + BAR_HEIGHT_PX * len(models) + self._legend_height
-        figure = Canvas(figsize=inches(self.width, height))
+        figure = self._canvas(height)
         margin = min(40 + 7.0 * max(text_width(shorten(model.name, 20)) for model in models), 0.4 * self.width)
         bottom, tall = (_BOTTOM_PX + self._legend_height) / height, BAR_HEIGHT_PX * len(models) / height
         axes = figure.add_axes((margin / self.width, bottom, 1 - (margin + 18) / self.width, tall))
@@ -219,17 +207,15 @@ class PredictionsFigure(Figure):
         return points
 
     def _draw(self) -> Canvas:
-        from matplotlib.figure import Figure as Canvas
-
         across = min(len(self.models), 2) if self.width >= WIDTH else 1
         down = -(-len(self.models) // across)
         side = min((self.width - 40) / across - 70, 330.0)
         height = 40 + down * (side + 74)
-        figure = Canvas(figsize=inches(self.width, height))
+        figure = self._canvas(height)
         for position, model in enumerate(self.models):
             x = 66 + (position % across) * (side + 82)
             bottom = height - 40 - (position // across + 1) * (side + 74) + 52
-            axes = figure.add_axes((x / self.width, bottom / height, side / self.width, side / height))
+            axes = self._axes(figure, height, x, bottom, side, side)
             self.draw_panel(axes, model)
             if position % across:
                 axes.set_ylabel("")

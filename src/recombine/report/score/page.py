@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from recombine.jobs.score import ModelScore, Score
+from recombine.jobs.score import Score
 from recombine.jobs.score.causes import CAUSES
 from recombine.report.score import sections as tables
 from recombine.report.score.figures import CausesFigure, PredictionsFigure
-from recombine.report.templates import fill_template, inline_both
-from recombine.verdicts import Verdict
-from recombine.words.score import held_out_phrase, model_sentences, score_answers, unclear_sentences
+from recombine.report.templates import fill_template
 from recombine.words.score_answer import score_answer
-from recombine.words.structure import search_sentences
 
 
 def score_page(score: Score, *, command: str | None = None) -> str:
@@ -31,30 +26,10 @@ def score_page(score: Score, *, command: str | None = None) -> str:
         "score.html.j2",
         score=score,
         design=score.design,
-        job="examination" if score.folds else "score",
-        held_out=held_out_phrase(score),
-        answer=score_answer(score).content,
-        answers=score_answers(score),
-        unclear=unclear_sentences(score),
-        left_out=search_sentences(score.audit.choice),
-        causes_svg=inline_both(CausesFigure(score)) if score.regressors is not None else None,
-        models=[_model(score, model, position) for position, model in enumerate(score.models)],
-        by_verdict=[tables.by_verdict_table(model, f"by-verdict-{row}") for row, model in enumerate(score.models)],
-        predictions_svg=inline_both(PredictionsFigure(score)),
-        beside=tables.beside_table(score),
-        causes=list(CAUSES),
-        assumption=score.audit.choice.assumption,
-        verdicts=[verdict for verdict in Verdict if (score.codes == verdict).any()],
+        tables=tables,
+        answer=score_answer(score),
+        causes=None if score.regressors is None else CausesFigure(score),
+        predictions=PredictionsFigure(score),
+        kinds=list(CAUSES),
         command=command,
     )
-
-
-def _model(score: Score, model: ModelScore, position: int) -> dict[str, Any]:
-    return {
-        "name": model.name,
-        "table": tables.causes_table(score, model, f"causes-{position}"),
-        "factors": tables.factors_table(model, f"factors-{position}"),
-        "sentences": model_sentences(score, model),
-        "slices": tables.slices_table(model, f"slices-{position}"),
-        "worst": tables.worst_table(score, model, tables.MAX_WORST_CELLS_LISTED, f"worst-{position}"),
-    }

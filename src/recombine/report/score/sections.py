@@ -87,7 +87,7 @@ def causes_table(score: Score, model: ModelScore, identity: str = "") -> ShownTa
         "share": lambda item: model.share(item[1].value),
     }
     if identity:  # a terminal has no room for one more column: a sentence says it there
-        columns["removed alone"] = lambda item: _removed(model.removals.get(item[0]))
+        columns["removed alone"] = lambda item: _with_range(model.removals.get(item[0]))
     rows = [*model.causes.items(), ("sum", total)]
     return table_of(
         identity,
@@ -98,7 +98,7 @@ def causes_table(score: Score, model: ModelScore, identity: str = "") -> ShownTa
     )
 
 
-def _removed(amount: Amount | None) -> Entry:
+def _with_range(amount: Amount | None) -> Entry:
     return Entry("–" if amount is None else words.with_range(amount), True)
 
 
@@ -125,8 +125,8 @@ def slices_table(model: ModelScore, identity: str = "") -> ShownTable | None:
         "cells": "cells",
         "of cells": "share_of_cells",
         "of the error": "share_of_error",
-        "times others": lambda worst: Entry(words.with_range(worst.times), True),
-        "mean miss": lambda worst: Entry("–" if worst.miss is None else words.with_range(worst.miss), True),
+        "times others": lambda worst: _with_range(worst.times),
+        "mean miss": lambda worst: _with_range(worst.miss),
     }
     bars = ["of cells", "of the error"]
     return table_of(identity, words.SLICES.format(model=model.name), model.slices, columns, bars=bars)

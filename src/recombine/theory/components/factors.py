@@ -116,23 +116,22 @@ def _scaled(
     codes: IntArray, given: Mapping[int, npt.ArrayLike], described: bool
 ) -> tuple[tuple[FloatArray | None, ...], tuple[tuple[FloatArray, FloatArray], ...]]:
     """Return numbers of levels (L, D) of every factor of cells (N, F) in units, and these: zero and unit (D,)."""
-    tables = [_numbers(codes, factor, given.get(factor), described) for factor in range(codes.shape[1])]
-    units = [_units(table, codes[:, factor]) for factor, table in enumerate(tables)]
-    scaled = [
-        None if table is None else (table - zero) / unit for table, (zero, unit) in zip(tables, units, strict=True)
-    ]
+    scaled: list[FloatArray | None] = [None] * codes.shape[1]
+    units = [(np.zeros(1), np.ones(1))] * codes.shape[1]
+    for factor, levels in enumerate(codes.T):
+        if (numbers := given.get(factor)) is not None:
+            table = _checked(factor, levels, np.asarray(numbers, dtype=float), described)
+            zero, unit = units[factor] = _units(table[levels])
+            scaled[factor] = (table - zero) / unit
     return tuple(scaled), tuple(units)
 
 
-def _numbers(codes: IntArray, factor: int, given: npt.ArrayLike | None, described: bool) -> FloatArray | None:
-    """Return numbers of levels (L, D), checked; a level without features has a row of NaN."""
-    if given is None:
-        return None
-    table = np.asarray(given, dtype=float)
-    table = table[:, None] if table.ndim == 1 else table
-    if len(table) <= codes[:, factor].max(initial=-1):
+def _checked(factor: int, levels: IntArray, numbers: FloatArray, described: bool) -> FloatArray:
+    """Return numbers of levels (L, D), of which ``levels`` (N,) were seen; one without features has a row of NaN."""
+    table = numbers[:, None] if numbers.ndim == 1 else numbers
+    if len(table) <= levels.max(initial=-1):
         raise InputError(
-            f"factor {factor} has numbers for {len(table)} levels but level {codes[:, factor].max()} was seen; give all"
+            f"factor {factor} has numbers for {len(table)} levels but level {levels.max()} was seen; give all"
         )
     nothing = np.isnan(table).all(axis=1) if described else np.zeros(len(table), dtype=bool)
     if not np.isfinite(table[~nothing]).all():
@@ -140,13 +139,10 @@ def _numbers(codes: IntArray, factor: int, given: npt.ArrayLike | None, describe
     return table
 
 
-def _units(table: FloatArray | None, levels: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Return mean and standard deviation (D,) over seen cells of the numbers (L, D) of their levels (N,)."""
-    if table is None:
-        return np.zeros(1), np.ones(1)
-    rows = table[levels]
+def _units(rows: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return mean and standard deviation (D,) of the numbers (N, D) of seen cells."""
     rows = rows[~np.isnan(rows).any(axis=1)]
     if not len(rows):
-        return np.zeros(table.shape[1]), np.ones(table.shape[1])
+        return np.zeros(rows.shape[1]), np.ones(rows.shape[1])
     spread = rows.std(axis=0)
     return rows.mean(axis=0), np.where(spread > 0, spread, 1.0)

@@ -74,8 +74,7 @@ class HeldOutComponents:
 
     def _held_out(self, fit: tuple[Saliences, SparsePosterior], scale: OutcomeScale) -> FloatArray:
         result = np.full(len(self.y), np.nan)
-        standard, noise = self._standard(scale)
-        centre, spread = self._units(scale)
+        standard, noise, centre, spread = self._standard(scale)
         for number in np.unique(self.fold[self.fold >= 0]):
             rows, tested = np.flatnonzero(self.fold != number), np.flatnonzero(self.fold == number)
             posterior = self._posterior(fit, rows, standard, noise)
@@ -110,17 +109,13 @@ class HeldOutComponents:
         gain = (misfits[0] - misfits[1]) / (CURVE_DEGREE - 1)
         return spare > 0 and gain > MIN_GAIN_OF_CURVE * misfits[1] / spare
 
-    def _units(self, scale: OutcomeScale) -> tuple[float, float]:
-        values = scale.forward(self.y)
-        return float(values.mean()), float(values.std()) or 1.0
-
-    def _standard(self, scale: OutcomeScale) -> tuple[FloatArray, FloatArray]:
-        """Return outcomes on a scale, of mean 0 and variance 1, and their noise up to a factor, both (N,)."""
-        centre, spread = self._units(scale)
-        noise = 1 / self.weights
+    def _standard(self, scale: OutcomeScale) -> tuple[FloatArray, FloatArray, float, float]:
+        """Return outcomes on a scale, of mean 0 and variance 1, their noise up to a factor, (N,) each; mean and sd."""
+        values, noise = scale.forward(self.y), 1 / self.weights
+        centre, spread = float(values.mean()), float(values.std()) or 1.0
         if np.ptp(self.weights) > 0:
             noise = noise * scale.slope(self.y) ** 2
-        return (scale.forward(self.y) - centre) / spread, noise / noise.mean()
+        return (values - centre) / spread, noise / noise.mean(), centre, spread
 
     def _posterior(
         self, fit: tuple[Saliences, SparsePosterior], rows: IntArray, standard: FloatArray, noise: FloatArray
@@ -142,7 +137,7 @@ class HeldOutComponents:
             else:
                 entries = float(len(self.y)) * len(terms) ** 2
                 self._spend(NANOSECONDS_PER_COLUMN_CUBED * columns**3 + NANOSECONDS_PER_ENTRY_OF_PRODUCT * entries)
-                standard, noise = self._standard(scale)
+                standard, noise, _, _ = self._standard(scale)
                 centres = prior_centres(terms, 0)
                 self._fits[key] = fit_sparse(self.factors, self.codes, standard, noise, terms, centres)
         return self._fits[key]

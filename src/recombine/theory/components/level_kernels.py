@@ -15,38 +15,40 @@ BUMP_WIDTH = 0.5
 
 
 @dataclass(frozen=True)
-class LevelKernel(ABC):
-    """Covariance between levels of one factor."""
+class LevelKernel:
+    """Covariance between levels of one factor: this one takes them as labels, the same or not."""
 
     name: str
     columns: tuple[int, ...] = ()  #: Features that it is of; none for labels and coordinates.
     alone: bool = False  #: Whether it is of one feature among several.
 
-    @property
-    def straight(self) -> bool:
-        """Whether it is proportional to coordinates or features."""
-        return False
-
-    @abstractmethod
-    def numbers(self, factors: Factors, factor: int) -> FloatArray | None:
-        """Return what it knows of levels (L, D), NaN where nothing; None: labels only."""
-
-    @abstractmethod
-    def alike(self, row_numbers: FloatArray, column_numbers: FloatArray) -> FloatArray:
-        """Return covariances (N, M) between levels of numbers (N, D) and (M, D)."""
-
-    @abstractmethod
-    def spread(self, numbers: FloatArray) -> FloatArray:
-        """Return variances (N,) of levels of numbers (N, D)."""
+    straight = False  #: Whether it is proportional to coordinates or features.
 
     def between(self, factors: Factors, factor: int, rows: IntArray, columns: IntArray) -> FloatArray | None:
         """Return covariances (N, M) between levels (N,) and (M,); None: labels only.
 
         A level of which nothing is known is like no other, with the variance that levels have in the mean.
         """
-        table = self.numbers(factors, factor)
-        if table is None:
-            return None
+        return None
+
+    def variances(self, factors: Factors, factor: int, levels: IntArray) -> FloatArray:
+        """Return the variances (N,) of levels (N,)."""
+        return np.ones(len(levels))
+
+
+class _OfNumbers(LevelKernel, ABC):
+    """By coordinates of levels, or by their features."""
+
+    @abstractmethod
+    def alike(self, row_numbers: FloatArray, column_numbers: FloatArray) -> FloatArray:
+        """Return covariances (N, M) between levels of numbers (N, D) and (M, D)."""
+
+    def spread(self, numbers: FloatArray) -> FloatArray:
+        """Return variances (N,) of levels of numbers (N, D)."""
+        return np.ones(len(numbers))
+
+    def between(self, factors: Factors, factor: int, rows: IntArray, columns: IntArray) -> FloatArray:
+        table = self._numbers(factors, factor)
         (row_numbers, row_codes), (column_numbers, column_codes) = _described(table, rows), _described(table, columns)
         unlike, unlike_too = (np.asarray(np.isnan(numbers).any(axis=1)) for numbers in (row_numbers, column_numbers))
         result = self.alike(np.nan_to_num(row_numbers), np.nan_to_num(column_numbers))
@@ -56,12 +58,18 @@ class LevelKernel(ABC):
         return result
 
     def variances(self, factors: Factors, factor: int, levels: IntArray) -> FloatArray:
-        """Return the variances (N,) of levels (N,)."""
-        table = self.numbers(factors, factor)
-        if table is None:
-            return np.ones(len(levels))
+        table = self._numbers(factors, factor)
         numbers, _ = _described(table, levels)
         return np.where(np.isnan(numbers).any(axis=1), self._usual(table), self.spread(np.nan_to_num(numbers)))
+
+    def _numbers(self, factors: Factors, factor: int) -> FloatArray:
+        """Return what is known of levels (L, D), NaN where nothing."""
+        line, table = factors.coordinates[factor], factors.features[factor]
+        if self.columns:
+            assert table is not None
+            return table[:, list(self.columns)]
+        assert line is not None
+        return line[:, None]
 
     def _usual(self, table: FloatArray) -> float:
         """The variance that levels of known numbers have in the mean; that of features is 1 over seen cells."""
@@ -72,27 +80,10 @@ class LevelKernel(ABC):
 
 
 @dataclass(frozen=True)
-class _Same(LevelKernel):
-    def numbers(self, factors: Factors, factor: int) -> None:
-        return None
-
-    def alike(self, row_numbers: FloatArray, column_numbers: FloatArray) -> FloatArray:
-        return np.asarray((row_numbers[:, None] == column_numbers).all(axis=2), dtype=float)
-
-    def spread(self, numbers: FloatArray) -> FloatArray:
-        return np.ones(len(numbers))
-
-
-@dataclass(frozen=True)
-class _Line(LevelKernel):
+class _Line(_OfNumbers):
     """Proportional to coordinates, or to features."""
 
-    @property
-    def straight(self) -> bool:
-        return True
-
-    def numbers(self, factors: Factors, factor: int) -> FloatArray:
-        return _numbers(factors, factor, self.columns)
+    straight = True
 
     def alike(self, row_numbers: FloatArray, column_numbers: FloatArray) -> FloatArray:
         return np.asarray(row_numbers @ column_numbers.T / row_numbers.shape[1])
@@ -102,13 +93,10 @@ class _Line(LevelKernel):
 
 
 @dataclass(frozen=True)
-class _Bump(LevelKernel):
+class _Bump(_OfNumbers):
     """Near each other by the mean square of differences of coordinates or features."""
 
     width: float = 1.0
-
-    def numbers(self, factors: Factors, factor: int) -> FloatArray:
-        return _numbers(factors, factor, self.columns)
 
     def alike(self, row_numbers: FloatArray, column_numbers: FloatArray) -> FloatArray:
         if row_numbers.shape[1] == 1:
@@ -118,28 +106,15 @@ class _Bump(LevelKernel):
             squares += np.square(column_numbers).sum(axis=1)
         return np.asarray(np.exp(-0.5 * np.maximum(squares, 0.0) / (row_numbers.shape[1] * self.width**2)))
 
-    def spread(self, numbers: FloatArray) -> FloatArray:
-        return np.ones(len(numbers))
-
 
 #: The same level or not; on one line of coordinates; near each other on it.
-SAME, LINE, BUMP = _Same("same"), _Line("line"), _Bump("curve", width=BUMP_WIDTH)
+SAME, LINE, BUMP = LevelKernel("same"), _Line("line"), _Bump("curve", width=BUMP_WIDTH)
 
 
 def feature_kernels(columns: tuple[int, ...], alone: bool = False) -> tuple[LevelKernel, ...]:
     """Return the kernels of some features together: proportional to them, and near each other."""
     title = f"feature {columns[0]}" if len(columns) == 1 else "features"
     return _Line(f"{title} line", columns, alone), _Bump(f"{title} curve", columns, alone)
-
-
-def _numbers(factors: Factors, factor: int, columns: tuple[int, ...]) -> FloatArray:
-    if not columns:
-        line = factors.coordinates[factor]
-        assert line is not None
-        return line[:, None]
-    table = factors.features[factor]
-    assert table is not None
-    return table[:, list(columns)]
 
 
 def _described(table: FloatArray, levels: IntArray) -> tuple[FloatArray, IntArray]:

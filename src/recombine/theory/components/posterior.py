@@ -38,19 +38,18 @@ class Posterior:
         """Return the posterior with further levels of factors that have coordinates."""
         return replace(self, factors=factors)
 
-    def covariance(self, cells: IntArray) -> FloatArray:
-        """Return prior covariances (M, n) between cells (M, F) and the seen ones."""
-        total = np.zeros((len(cells), len(self.codes)))
+    def _prior(self, cells: IntArray, alone: int | None = None) -> tuple[FloatArray, FloatArray]:
+        """Return covariances (M, n) of cells (M, F) with the seen ones, and variances (M,), of all or one factor."""
+        cross, prior = np.zeros((len(cells), len(self.codes))), np.zeros(len(cells))
         for term, variance in zip(self.terms, self.variances, strict=True):
-            total += variance * term.covariance(self.factors, cells, self.codes)
-        return total
+            if alone is None or term.factors == (alone,):
+                cross += variance * term.covariance(self.factors, cells, self.codes)
+                prior += variance * term.variance(self.factors, cells)
+        return cross, prior
 
     def predict(self, cells: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance (M,) of the value, without noise, of cells (M, F)."""
-        cross = self.covariance(cells)
-        prior = np.zeros(len(cells))
-        for term, variance in zip(self.terms, self.variances, strict=True):
-            prior += variance * term.variance(self.factors, cells)
+        cross, prior = self._prior(cells)
         weights = self.inverse.sum(axis=0)
         shortfall = 1.0 - cross @ weights
         by_seen = cross @ self.inverse
@@ -63,7 +62,7 @@ class Posterior:
 
     def _variance_about(self, weights: FloatArray, cross: FloatArray, prior: FloatArray) -> FloatArray:
         """Return the variance (M,) of values about weighted seen outcomes (M, n): least, so hardly moved by weights."""
-        of_seen = self.covariance(self.codes) + np.diag(self.noise)
+        of_seen = self._prior(self.codes)[0] + np.diag(self.noise)
         return np.asarray(prior + np.einsum("ij,ij->i", weights @ of_seen - 2 * cross, weights))
 
     def leave_one_out(self) -> tuple[FloatArray, FloatArray]:
@@ -81,11 +80,7 @@ class Posterior:
         """Return mean and standard deviation (L,) of what the levels of one factor add by themselves."""
         cells = np.full((len(levels), self.codes.shape[1]), -1)
         cells[:, factor] = levels
-        cross, prior = np.zeros((len(levels), len(self.codes))), np.zeros(len(levels))
-        for term, variance in zip(self.terms, self.variances, strict=True):
-            if term.factors == (factor,):
-                cross += variance * term.covariance(self.factors, cells, self.codes)
-                prior += variance * term.variance(self.factors, cells)
+        cross, prior = self._prior(cells, factor)
         spread = prior - np.einsum("ij,ij->i", cross @ self.projected, cross)
         return cross @ self.dual, np.sqrt(np.maximum(spread, 0.0))
 

@@ -53,70 +53,51 @@ class RangeWidths:
         codes, twins = self.posterior.codes, self.posterior.factors.twins
         new = np.stack([~np.isin(levels, codes[:, list(twins(factor))]) for factor, levels in enumerate(cells.T)])
         widths = np.full(len(cells), self.seen)
-        open_cells = (np.sqrt(variances) > self._near_sd) & ~new.any(axis=0)
+        open_cells = (np.sqrt(variances) > self.near_sd) & ~new.any(axis=0)
         if open_cells.any():
-            widths[open_cells] = self._level
+            widths[open_cells] = self.level
         for factor in np.flatnonzero(new.any(axis=1)).tolist():
-            width = unseen_width(self.posterior, self.distance, factor)
-            widths[new[factor]] = np.maximum(widths[new[factor]], width)
+            widths[new[factor]] = np.maximum(widths[new[factor]], self.unseen(factor))
         return widths
 
     @cached_property
     def seen(self) -> float:
         """That of cells whose levels were all seen."""
-        return seen_width(self.posterior, self.distance)
+        return calibrated(self.distance(np.arange(len(self.posterior.y)), *self.posterior.leave_one_out()))
+
+    def unseen(self, factor: int) -> float:
+        """Return that of cells with a level of this factor that was not seen."""
+        distances = self._level_distances(factor)
+        if not distances:
+            return self.seen
+        # Features are learned from levels, of which there are fewer than cells.
+        described = self.posterior.factors.features[factor] is not None
+        return calibrated(np.concatenate(distances), len(distances) if described else None)
 
     @cached_property
-    def _near_sd(self) -> float:
-        return near_sd(self.posterior.codes, self.variances)
+    def near_sd(self) -> float:
+        """The standard deviation up to which a cell is like seen ones."""
+        columns = self.posterior.codes.T - self.posterior.codes.min()
+        # To leave out the only cell of a level is to leave out the level.
+        among_others = (np.stack([np.bincount(column)[column] for column in columns]) > 1).all(axis=0)
+        return FAR_RATIO * float(np.sqrt(self.variances[among_others].max(initial=0.0)))
 
     @cached_property
-    def _level(self) -> float:
-        return level_width(self.posterior, self.distance)
+    def level(self) -> float:
+        """That of cells that are open though their levels were seen: by whole levels of all factors."""
+        factors = self.posterior.codes.shape[1]
+        distances = [block.max() for factor in range(factors) for block in self._level_distances(factor)]
+        if not distances:
+            return self.seen
+        # Variances were learned from these levels, less a mean for either side of the gap: distances are Student's.
+        freedom = max(len(distances) - 2 * factors, 1)
+        middle = (1 + COVERAGE_SHARE) / 2
+        return calibrated(np.asarray(distances)) * float(student_quantile(freedom, middle) / normal_quantile(middle))
 
-
-def seen_width(posterior: AnyPosterior, distance: Distance) -> float:
-    """Return the half width for cells whose levels were all seen."""
-    return calibrated(distance(np.arange(len(posterior.y)), *posterior.leave_one_out()))
-
-
-def unseen_width(posterior: AnyPosterior, distance: Distance, factor: int) -> float:
-    """Return the half width for cells with a level of this factor that was not seen."""
-    distances = _level_distances(posterior, distance, factor)
-    if not distances:
-        return seen_width(posterior, distance)
-    # Features are learned from levels, of which there are fewer than cells.
-    described = posterior.factors.features[factor] is not None
-    return calibrated(np.concatenate(distances), len(distances) if described else None)
-
-
-def near_sd(codes: IntArray, variances: FloatArray) -> float:
-    """Return the standard deviation up to which a cell is like seen ones (n, F), by their variances (n,), left out."""
-    columns = codes.T - codes.min()
-    # To leave out the only cell of a level is to leave out the level.
-    among_others = (np.stack([np.bincount(column)[column] for column in columns]) > 1).all(axis=0)
-    return FAR_RATIO * float(np.sqrt(variances[among_others].max(initial=0.0)))
-
-
-def level_width(posterior: AnyPosterior, distance: Distance) -> float:
-    """Return the half width for cells that are open though their levels were seen: by whole levels of all factors."""
-    factors = posterior.codes.shape[1]
-    distances = [block.max() for factor in range(factors) for block in _level_distances(posterior, distance, factor)]
-    if not distances:
-        return seen_width(posterior, distance)
-    # Variances were learned from these levels, less a mean for either side of the gap: distances are Student's.
-    freedom = max(len(distances) - 2 * factors, 1)
-    middle = (1 + COVERAGE_SHARE) / 2
-    return calibrated(np.asarray(distances)) * float(student_quantile(freedom, middle) / normal_quantile(middle))
-
-
-def _level_distances(posterior: AnyPosterior, distance: Distance, factor: int) -> list[FloatArray]:
-    """Return how far the cells (k,) of each left-out level are from their values, in standard deviations."""
-    distances = []
-    for members in level_blocks(posterior, factor):
-        if len(members) < len(posterior.y):
-            distances.append(distance(members, *posterior.leave_out(members)))
-    return distances
+    def _level_distances(self, factor: int) -> list[FloatArray]:
+        """Return how far the cells (k,) of each left-out level are from their values, in standard deviations."""
+        blocks = [block for block in level_blocks(self.posterior, factor) if len(block) < len(self.posterior.y)]
+        return [self.distance(members, *self.posterior.leave_out(members)) for members in blocks]
 
 
 def level_blocks(posterior: AnyPosterior, factor: int) -> Iterator[IntArray]:

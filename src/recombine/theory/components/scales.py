@@ -83,14 +83,9 @@ class ScaledValues:
 
     def towards(self, values: ScaledValues, shares: FloatArray | float) -> ScaledValues:
         """Return values between these and others: a share (M,) of these, what is missing to 1 of the others."""
-        return ScaledValues(
-            mean=shares * self.mean + (1 - shares) * values.mean,
-            error=shares * self.error + (1 - shares) * values.error,
-            sd=shares * self.sd + (1 - shares) * values.sd,
-            half_range=shares * self.half_range + (1 - shares) * values.half_range,
-            noise_share=shares * self.noise_share + (1 - shares) * values.noise_share,
-            rows=self.rows,
-        )
+        names = ("mean", "error", "sd", "half_range", "noise_share")
+        between = {name: shares * getattr(self, name) + (1 - shares) * getattr(values, name) for name in names}
+        return ScaledValues(**between, rows=self.rows)
 
 
 @dataclass(frozen=True)

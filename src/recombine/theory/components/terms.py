@@ -208,14 +208,10 @@ def _numeric_terms(factors: Factors, codes: IntArray) -> list[ComponentTerm]:
             terms += _feature_terms(factors.count, factor, table.shape[1])
         line = factors.coordinates[factor]
         levels = 0 if line is None else len(np.unique(line[codes[:, factor]]))
-        if levels >= MIN_LEVELS_OF_A_LINE:
+        if levels >= MIN_LEVELS_OF_A_CURVE:
+            terms += _alone_and_by_level(factors.count, factor, (LINE, BUMP))
+        elif levels >= MIN_LEVELS_OF_A_LINE:
             terms.append(ComponentTerm(((factor, LINE),)))
-        if levels < MIN_LEVELS_OF_A_CURVE:
-            continue
-        terms.append(ComponentTerm(((factor, BUMP),)))
-        for partner in range(factors.count):
-            if partner != factor:
-                terms += [ComponentTerm(((factor, kernel), (partner, SAME))) for kernel in (LINE, BUMP)]
     return terms
 
 
@@ -224,10 +220,17 @@ def _feature_terms(count: int, factor: int, features: int) -> list[ComponentTerm
     together = feature_kernels(tuple(range(features)))
     single = [(column,) for column in range(features)] if features > 1 else []
     alone = [kernel for columns in single for kernel in feature_kernels(columns, alone=True)]
-    terms = [ComponentTerm(((factor, kernel),)) for kernel in (*together, *alone)]
+    return _alone_and_by_level(count, factor, together, alone)
+
+
+def _alone_and_by_level(
+    count: int, factor: int, kernels: Sequence[LevelKernel], further: Sequence[LevelKernel] = ()
+) -> list[ComponentTerm]:
+    """Return terms of kernels of a factor by themselves, ``further`` ones too, and by level of every other factor."""
+    terms = [ComponentTerm(((factor, kernel),)) for kernel in (*kernels, *further)]
     for partner in range(count):
         if partner != factor:
-            terms += [ComponentTerm(((factor, kernel), (partner, SAME))) for kernel in together]
+            terms += [ComponentTerm(((factor, kernel), (partner, SAME))) for kernel in kernels]
     return terms
 
 

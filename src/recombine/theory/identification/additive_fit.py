@@ -53,8 +53,7 @@ class AdditiveFit:
 
     def predict(self, cells: npt.ArrayLike) -> FloatArray:
         """Return the model's value at ``cells`` (N, C); meaningful only where the verdict is ``determined``."""
-        values: FloatArray = self.conjunctions.values(self.table, as_cells(cells, factors=len(self.conjunctions.sizes)))
-        return values
+        return np.asarray(self.conjunctions.values(self.table, as_cells(cells, factors=len(self.conjunctions.sizes))))
 
 
 def fit_additive(

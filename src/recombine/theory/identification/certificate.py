@@ -210,8 +210,7 @@ def _freed(features: Conjunctions, seen: SeenCells) -> tuple[Callable[[IntArray]
         _, inverse = distinct(np.vstack([seen.cells[:, free], cells]))
         row = np.zeros(len(inverse), dtype=np.int64)
         row[inverse[: len(seen)]] = np.arange(len(seen))
-        rows: IntArray = seen.cells[row[inverse[len(seen) :]]]
-        return rows
+        return np.asarray(seen.cells[row[inverse[len(seen) :]]])
 
     return in_full, SeenCells(features.freed, seen.cells[:, free])
 
@@ -229,8 +228,7 @@ class _Apart:
         """Return those that differ on all of ``flipped`` and agree elsewhere, (M, C)."""
         many = len(flipped)
         rows = self._rows.setdefault(many, np.flatnonzero(self.count == many))
-        cells: IntArray = self.cells[rows[self.differs[rows][:, list(flipped)].all(axis=1)]]
-        return cells
+        return np.asarray(self.cells[rows[self.differs[rows][:, list(flipped)].all(axis=1)]])
 
 
 def _with(target: IntArray, source: IntArray, factors: Sequence[int]) -> IntArray:

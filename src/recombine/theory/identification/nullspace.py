@@ -8,7 +8,7 @@ conjunction values, summed over any cell, tells. Three routes find them: `graph`
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum, auto
 from functools import cached_property
@@ -127,8 +127,7 @@ def _hashed(ids: IntArray, seed: int, vector: int) -> Residues:
     state = ids.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + offset
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         state = (state ^ (state >> np.uint64(shift))) * np.uint64(factor)
-    residues: Residues = (state ^ (state >> np.uint64(31))) % np.uint64(PRIME)
-    return residues
+    return np.asarray((state ^ (state >> np.uint64(31))) % np.uint64(PRIME))
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,15 +316,9 @@ def _by_graph(features: Conjunctions, seen: IntArray, count: int | Literal["all"
     drawn[0] = 0
     size = np.abs(labels).astype(np.uint64)[:, None] if count is None else drawn[np.abs(labels)]
     table = np.where(labels[:, None] < 0, (np.uint64(PRIME) - size) % np.uint64(PRIME), size)
-    columns = np.concatenate(_used_levels(features, seen))
-    return NullVectors(features, columns, table[columns], Route.GRAPH, rank, seed=seed)
-
-
-def _used_levels(features: Conjunctions, seen: IntArray) -> Sequence[IntArray]:
     masks = present_levels(features, seen)
-    factor1, factor2 = features.free
-    levels = np.flatnonzero(masks[factor1])
-    return [levels] if features.symmetric else [levels, np.flatnonzero(masks[factor2]) + features.sizes[factor1]]
+    columns = np.flatnonzero(np.concatenate([masks[factor] for factor in features.free])[: features.columns])
+    return NullVectors(features, columns, table[columns], Route.GRAPH, rank, seed=seed)
 
 
 def projected(

@@ -2,7 +2,7 @@
 
 Columns are scaled to unit length first, so a cell's value can be read as a fraction of its row's length: about zero if
 the row lies in the span of the seen rows, else of the order of its distance from the span. Nothing here turns a value
-into a verdict; see `NullVectors.status` for the thresholds and what happens between them.
+into a verdict; see `Judgement` for the thresholds and what happens between them.
 """
 
 from __future__ import annotations

@@ -145,8 +145,7 @@ def _least_absolute(features: Conjunctions, pool: IntArray, target: IntArray, pr
     )
     if solved.x is None or solved.status != 0:
         return None
-    weights: FloatArray = solved.x[: len(pool)] - solved.x[len(pool) :]
-    return weights
+    return np.asarray(solved.x[: len(pool)] - solved.x[len(pool) :])
 
 
 def _least_squares(features: Conjunctions, seen: IntArray, target: IntArray) -> Terms:

@@ -75,7 +75,6 @@ def dual_of(activation: LayerMap, gain: float = 1.0, nodes: int = 120) -> LayerM
     def layer(cosine: FloatArray) -> FloatArray:
         x = np.asarray(cosine, dtype=float)[..., None, None]
         second = activation(gain * (x * points[:, None] + np.sqrt(np.maximum(1 - x**2, 0.0)) * points))
-        product: FloatArray = np.einsum("i,...ij,j->...", activated * weights, second, weights)
-        return product
+        return np.asarray(np.einsum("i,...ij,j->...", activated * weights, second, weights))
 
     return layer

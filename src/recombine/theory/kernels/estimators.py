@@ -361,8 +361,7 @@ class KernelClassifier(ClassifierMixin, _CellModel):  # type: ignore[misc]
         number = plural(int(new.any(axis=1).sum()), "cell")
         raise InputError(
             f"level {cells[[row], factor].tolist()[0]!r} of {names[factor]} was never seen; fit with a cell that has "
-            f"it, "
-            f"leave out the {number} with levels that were not seen, or give handle_unknown='ignore'"
+            f"it, leave out the {number} with levels that were not seen, or give handle_unknown='ignore'"
         )
 
     def predict(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
@@ -382,8 +381,7 @@ def _mixed_levels_explained() -> Iterator[None]:
             raise
         raise InputError(
             "a column has levels of several types, which cannot be told apart by their order; write all levels of a "
-            "column "
-            "the same way, here and where the model was fitted: column.astype(str)"
+            "column the same way, here and where the model was fitted: column.astype(str)"
         ) from error
 
 

@@ -195,8 +195,7 @@ class OverlapKernel:
             orders = np.zeros((2,) * self.factors, dtype=np.int64)
             for bits in np.ix_(*[np.arange(2)] * self.factors):
                 orders += bits
-            weights: FloatArray = self._by_order[orders]
-            return weights
+            return np.asarray(self._by_order[orders])
         kappa = np.array(self.table).reshape((2,) * self.factors)
         weights, bound = kappa.copy(), np.abs(kappa)
         for axis in range(self.factors):
@@ -215,7 +214,7 @@ class OverlapKernel:
     def weights(self) -> dict[Subset, float]:
         """Moebius weight w_T of every subset T, so that K(z, z') = sum_T w_T [z_T = z'_T]."""
         return {
-            subset: float(self.cube[_corner(subset, self.factors)])
+            subset: float(self.cube[tuple(int(factor in subset) for factor in range(self.factors))])
             for order in range(self.factors + 1)
             for subset in subsets(self.factors, order)
         }
@@ -254,11 +253,6 @@ def _made_by(kernel: OverlapKernel, name: str, depth: int, **options: float) -> 
     """Remember how a network's kernel was made, with the options that were not left out."""
     more = "".join(f", {key}={value}" for key, value in options.items() if value)
     return replace(kernel, _origin=f".{name}(depth={depth}, factors={kernel.factors}{more})")
-
-
-def _corner(subset: Subset, factors: int) -> tuple[int, ...]:
-    """Position of a subset in an array of shape (2,)*factors."""
-    return tuple(int(factor in subset) for factor in range(factors))
 
 
 def _snap(weights: FloatArray, bound: FloatArray) -> FloatArray:

@@ -42,6 +42,9 @@ class Existence:
     #: (N, K): the face: which classes have a positive chance in the limit in each seen cell (two classes for logit);
     #: for counts, K = 1, whether the mean is positive.
     support: BoolArray
+    #: Rows along which the likelihood must not fall, and rows that must stay, both in the columns of ``recession``.
+    loose: csr_array
+    tied: csr_array
 
     def __repr__(self) -> str:
         return f"Existence({self.outcomes.family}; {len(self.outcomes.cells)} seen cells; {self.separation})"
@@ -74,20 +77,15 @@ class Existence:
         return _rows(self.features, cells, self.columns)
 
     @cached_property
-    def _constraint_rows(self) -> tuple[csr_array, csr_array]:
-        return self.outcomes.family.constraints(self.rows(self.outcomes.cells), self.outcomes.totals > 0)[:2]
-
-    @cached_property
     def _null(self) -> Whole:
         """Directions (W, n) that leave every value on the face as it is."""
-        loose, tied = self._constraint_rows
-        rows = itertools.chain(rows_of(tied), rows_of(csr_array(loose[np.flatnonzero(~self.recession.strict)])))
-        return Echelon(rows, loose.shape[1]).null_basis()
+        balanced = csr_array(self.loose[np.flatnonzero(~self.recession.strict)])
+        return Echelon(itertools.chain(rows_of(self.tied), rows_of(balanced)), self.loose.shape[1]).null_basis()
 
     @cached_property
     def _rising(self) -> Whole:
         """What these directions do to the rows that go to infinity, (m, n), each direction once."""
-        strict = csr_array(self._constraint_rows[0][np.flatnonzero(self.recession.strict)])
+        strict = csr_array(self.loose[np.flatnonzero(self.recession.strict)])
         return distinct_rays(exact_product(strict, self._null))[0]
 
     def sides_of(self, functionals: csr_array) -> LimitCodes:
@@ -210,7 +208,7 @@ def existence(
     directions = recession(loose, tied)
     support = np.ones(outcomes.totals.shape, dtype=bool)
     support[cell[directions.strict], ruled[directions.strict]] = False
-    return Existence(outcomes, features, directions, columns, support)
+    return Existence(outcomes, features, directions, columns, support, loose, tied)
 
 
 def _rows(features: Conjunctions, cells: IntArray, columns: IntArray) -> csr_array:

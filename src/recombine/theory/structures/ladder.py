@@ -302,10 +302,7 @@ def _levels_seen(seen: IntArray, tested: IntArray, symmetric: Sequence[Subset]) 
     all_seen = np.ones(len(tested), dtype=bool)
     alone = [(factor,) for factor in range(seen.shape[1]) if not any(factor in group for group in symmetric)]
     for group in [*symmetric, *alone]:
-        columns = list(group)
-        occurs = np.zeros(int(max(seen[:, columns].max(), tested[:, columns].max(initial=0))) + 1, dtype=bool)
-        occurs[seen[:, columns].ravel()] = True
-        all_seen &= occurs[tested[:, columns]].all(axis=1)
+        all_seen &= np.isin(tested[:, list(group)], seen[:, list(group)]).all(axis=1)
     return all_seen
 
 
@@ -333,13 +330,9 @@ def _determined(orders: set[int], data: StructureData, fold: IntArray, scored: B
         if len(codes) * terms > MAX_CONJUNCTIONS_DECIDED:
             continue
         verdicts = np.zeros(len(codes), dtype=bool)
-        sizes = tuple((codes.max(axis=0) + 1).tolist())
-        for group in symmetric:
-            top = max(sizes[factor] for factor in group)
-            sizes = tuple(top if factor in group else size for factor, size in enumerate(sizes))
         for number in np.unique(fold[scored]):
             tested = np.flatnonzero(scored & (fold == number))
-            engine = identify(codes[fold != number], codes[tested], order, sizes=sizes, symmetric=symmetric)
+            engine = identify(codes[fold != number], codes[tested], order, symmetric=symmetric)
             verdicts[tested] = engine.verdicts <= Verdict.DETERMINED
         determined[order] = verdicts[scored]
     return determined

@@ -206,7 +206,7 @@ def _ordered(values: FloatArray, margin: float) -> IntArray:
         for lower in range(count)
         if reach[lower] < count
         # past the first that is above the lowest of these, the pair follows from two others
-        for upper in range(reach[lower], reach[reach[lower]] if reach[reach[lower]] < count else count)
+        for upper in range(reach[lower], reach[reach[lower]])
     ]
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 

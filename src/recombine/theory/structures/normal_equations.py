@@ -81,15 +81,10 @@ def solved(lower: FloatArray, right: FloatArray) -> FloatArray:
 
 
 def inverted(lower: FloatArray) -> FloatArray:
-    """Return the inverse (P, P) of the matrix with a Cholesky factor; only its lower triangle counts."""
+    """Return the inverse (P, P) of the matrix with a Cholesky factor."""
     from scipy.linalg.lapack import dpotri
 
-    return np.asarray(dpotri(lower, lower=1)[0])
-
-
-def _whole(lower: FloatArray) -> FloatArray:
-    """Return the symmetric matrix with this lower triangle."""
-    triangle = np.tril(lower)
+    triangle = np.tril(dpotri(lower, lower=1)[0])
     return np.asarray(triangle + np.tril(triangle, -1).T)
 
 
@@ -167,7 +162,7 @@ class _Tridiagonal(_Factored):
             lower = factored(self.corner + np.diag(ridge[small]) - coupling.T @ beside)
             effects[small] = solved(lower, self.right[small] - coupling.T @ inside)
             inside = inside - beside @ effects[small]
-            inverse = _whole(inverted(lower))
+            inverse = inverted(lower)
             spread[small] = inverse.diagonal()
             trace += float((inverse * (beside.T @ beside)).sum())
         effects[large] = self._turn(inside[:, None], "N")[:, 0]
@@ -220,7 +215,7 @@ class _Eliminated:
         effects, spread = np.empty(len(ridge)), np.empty(len(ridge))
         effects[others] = inside[1:]
         effects[apart] = inverse * self.right[apart] - beside @ inside
-        around = _whole(inverted(lower))
+        around = inverted(lower)
         spread[others] = around.diagonal()[1:]
         spread[apart] = inverse
         for members in self.by_order:

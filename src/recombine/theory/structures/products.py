@@ -118,7 +118,9 @@ class SeenProducts:
         free = np.setdiff1d(columns, list(basis))
         flips[free] = np.random.default_rng(0).integers(0, 2**64, size=len(free), dtype=np.uint64)
         for pivot in sorted(basis, reverse=True):
-            flips[pivot] = np.bitwise_xor.reduce(flips[_bits(basis[pivot])[1:]], initial=np.uint64(0))
+            # Its ones, from the lowest on, which is the pivot itself.
+            ones = [column for column, digit in enumerate(reversed(bin(basis[pivot])[2:])) if digit == "1"]
+            flips[pivot] = np.bitwise_xor.reduce(flips[ones[1:]], initial=np.uint64(0))
         return flips
 
 
@@ -152,8 +154,3 @@ def _basis(columns: IntArray, enough: int) -> dict[int, int]:
                 break
             bits ^= basis[pivot]
     return basis
-
-
-def _bits(row: int) -> list[int]:
-    """Return the positions of the ones of a number, lowest first."""
-    return [position for position, digit in enumerate(reversed(bin(row)[2:])) if digit == "1"]

@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose
 from recombine.cells.conjunctions import every_cell
 from recombine.theory.kernels.given_kernels import kernel_of_salience
 from recombine.theory.kernels.overlap import OverlapKernel
-from recombine.theory.kernels.solvers.gram import eigenvalues_from_weights
-from recombine.theory.kernels.solvers.spectrum import FullGrid, Spectrum, weights_from_eigenvalues
+from recombine.theory.kernels.solvers.gram import eigenvalues_from_weights, weights_from_eigenvalues
+from recombine.theory.kernels.solvers.spectrum import FullGrid, Spectrum
 
 shapes = st.lists(st.integers(1, 4), min_size=1, max_size=4).map(tuple)
 

@@ -218,11 +218,12 @@ class SparsePosterior:
 
     def means(self, cells: IntArray) -> FloatArray:
         """Return the mean alone (M,) of cells (M, F)."""
-        equations, size = self.further or self.system.equations, self.system.size
-        eliminated, remaining = equations.rows(cells)
-        return (
-            np.asarray(eliminated @ self.effects_mean[:size] + remaining @ self.effects_mean[size:]) + equations.centre
-        )
+        equations = self.further or self.system.equations
+        return self._sums(*equations.rows(cells)) + equations.centre
+
+    def _sums(self, eliminated: Any, remaining: Any) -> FloatArray:
+        size = self.system.size
+        return np.asarray(eliminated @ self.effects_mean[:size] + remaining @ self.effects_mean[size:])
 
     def duals(self, outcomes: FloatArray) -> FloatArray:
         """Return weights of seen cells in any value, had the outcomes been others (n, k): residuals over the noise."""
@@ -242,13 +243,12 @@ class SparsePosterior:
     def _values(self, cells: IntArray, alone: int | None) -> tuple[FloatArray, FloatArray]:
         system, equations = self.system, self.further or self.system.equations
         eliminated, remaining = equations.rows(cells, alone)
-        mean = eliminated @ self.effects_mean[: system.size] + remaining @ self.effects_mean[system.size :]
         spread = system.variances(eliminated, remaining)
         for columns, ratio in zip(equations.columns, system.ratios, strict=True):
             if alone is None or columns.term.factors == (alone,):
                 unseen = columns.term.variance(self.factors, cells) - columns.rows(cells).power(2).sum(axis=1)
                 spread += ratio * unseen
-        return np.asarray(mean), self.noise * np.maximum(spread, 0.0)
+        return self._sums(eliminated, remaining), self.noise * np.maximum(spread, 0.0)
 
     def leave_one_out(self) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance (n,), noise included, of every seen outcome had it been left out."""
@@ -257,10 +257,8 @@ class SparsePosterior:
     @cached_property
     def _left_out(self) -> tuple[FloatArray, FloatArray]:
         mean, variance = self.predict(self.codes)
-        weights, terms = (
-            self.system.equations.weights,
-            zip(self.system.equations.columns, self.system.ratios, strict=True),
-        )
+        equations = self.system.equations
+        weights, terms = equations.weights, zip(equations.columns, self.system.ratios, strict=True)
         prior = sum(ratio * columns.term.variance(self.factors, self.codes) for columns, ratio in terms)
         noise = self.noise / weights
         # A cell says most of itself where no cell beside it tells of its terms; no draw may say more than twice that.

@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, combinations
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -130,7 +130,10 @@ def balanced_preconditioner(system: ReducedSystem) -> BalancedPreconditioner:
     rows = equations.weights.sum()
     powers = np.array([scales[size + grid.span.start] ** 2 * rows / grid.count for grid in grids])
     loadings = {}
-    for chosen in sorted({subset for grid in grids for subset in _subsets(grid.factors)}):
+    sets = {
+        some for grid in grids for size in range(len(grid.factors) + 1) for some in combinations(grid.factors, size)
+    }
+    for chosen in sorted(sets):
         free = [levels for factor, levels in _sizes(grids).items() if factor in set(chosen) - set(eliminated.labels)]
         share = _remaining_share(equations.diagonal, scales[:size], math.prod(free))
         members = np.array([set(chosen) <= set(grid.factors) for grid in grids])
@@ -138,10 +141,6 @@ def balanced_preconditioner(system: ReducedSystem) -> BalancedPreconditioner:
     plain = BalancedPreconditioner(tuple(grids), loadings, np.ones(count))
     diagonal = system.remaining.diagonal() - system.coupling.power(2) @ (1 / system.pivots)
     return replace(plain, scaling=np.sqrt(diagonal / plain.diagonal(1.0)))
-
-
-def _subsets(factors: Set) -> Iterable[Set]:
-    return chain.from_iterable(combinations(factors, size) for size in range(len(factors) + 1))
 
 
 def _remaining_share(diagonal: FloatArray, scales: FloatArray, free: int) -> float:

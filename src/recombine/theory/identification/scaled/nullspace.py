@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -76,10 +76,6 @@ class ScaledNullVectors(NullVectors):
         assert isinstance(self.features, ScaledConjunctions)
         return self.features
 
-    @cached_property
-    def _residues(self) -> dict[int, Residues]:
-        return _weights_of(self._model)
-
     def _at(self, ids: IntArray) -> npt.NDArray[Any]:
         """Values of columns ``ids`` (n,), shape (n, r)."""
         return self.tables[ids] if self.features.columns <= MAX_TABLED_COLUMNS else self.look_up(ids)
@@ -91,11 +87,11 @@ class ScaledNullVectors(NullVectors):
             for ids, picks in self._model.entries(cells):
                 total += self._at(ids) * self._model.weights(cells, picks)[:, None]
             return total
-        exact = np.zeros((len(cells), self.count), dtype=np.uint64)
+        exact, residues = np.zeros((len(cells), self.count), dtype=np.uint64), _weights_of(self._model)
         for ids, picks in self._model.entries(cells):
             terms = self._at(ids)
             if picks:
-                terms = multiply_residues(terms, _product(self._residues, cells, picks)[:, None])
+                terms = multiply_residues(terms, _product(residues, cells, picks)[:, None])
             exact = (exact + terms) % np.uint64(PRIME)
         return exact
 

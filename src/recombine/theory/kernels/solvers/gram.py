@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from recombine.cells.arrays import FloatArray, IntArray, product_size
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, product_size
 from recombine.cells.conjunctions import Subset, distinct, mixed_radix
 from recombine.theory.kernels.overlap import OverlapKernel
 
@@ -37,6 +37,15 @@ def eigenvalues_from_weights(weights: FloatArray, sizes: Sequence[int]) -> Float
     for axis, size in enumerate(sizes):
         front = np.moveaxis(result, axis, 0)
         front[0] = front[0] * size + front[1]
+    return result
+
+
+def weights_from_eigenvalues(eigenvalues: FloatArray, sizes: Sequence[int]) -> FloatArray:
+    """Return w_T from lambda_T: the inverse of `eigenvalues_from_weights`."""
+    result = np.array(eigenvalues, dtype=float)
+    for axis, size in enumerate(sizes):
+        front = np.moveaxis(result, axis, 0)
+        front[0] = (front[0] - front[1]) / size
     return result
 
 
@@ -71,6 +80,30 @@ class GridGram:
         result *= self._diagonal
         return _turn(result, self._turns).reshape(self.sizes)
 
+    def solve(self, array: FloatArray, ridge: float = 0.0) -> FloatArray:
+        """Return the inverse of the operator + ridge, or its pseudo-inverse, applied to ``array`` (shape ``sizes``)."""
+        return self.filtered(self.inverse(ridge), array)
+
+    def inverse(self, ridge: float) -> FloatArray:
+        """Return one over each eigenvalue of the operator + ridge, 0 where that is zero, (2,)*C."""
+        null = self.null(ridge)
+        return np.where(null, 0.0, 1 / np.where(null, 1.0, self.eigenvalues + ridge))
+
+    def filtered(self, factors: FloatArray, array: FloatArray) -> FloatArray:
+        """Multiply each analysis-of-variance part by its entry of ``factors`` (2,)*C: an overlap kernel again."""
+        return GridGram(weights_from_eigenvalues(factors, self.sizes), self.sizes).apply(array)
+
+    def null(self, ridge: float) -> BoolArray:
+        """Say which eigenvalues are zero with a ridge, (2,)*C."""
+        # Eigenvalues are sums of weights: what is below the rounding of their sizes is zero, however small the rest.
+        size = eigenvalues_from_weights(np.abs(self.weights), self.sizes) + ridge
+        return np.asarray(np.abs(self.eigenvalues + ridge) <= 8 * np.finfo(float).eps * size)
+
+    @cached_property
+    def eigenvalues(self) -> FloatArray:
+        """Eigenvalue lambda_T of the parts that vary with the factors of T, (2,)*C."""
+        return eigenvalues_from_weights(self.weights, self.sizes)
+
     @cached_property
     def _turns(self) -> list[Turn]:
         """The reflections of consecutive small factors, merged: one product with a 16 x 16 matrix beats four passes."""
@@ -89,9 +122,7 @@ class GridGram:
     @cached_property
     def _diagonal(self) -> FloatArray:
         """Eigenvalue of each reflected coordinate, shape ``sizes``: lambda_T of its non-zero positions T."""
-        values = eigenvalues_from_weights(self.weights, self.sizes)
-        diagonal: FloatArray = values[np.ix_(*[np.minimum(np.arange(size), 1) for size in self.sizes])]
-        return diagonal
+        return np.asarray(self.eigenvalues[np.ix_(*[np.minimum(np.arange(size), 1) for size in self.sizes])])
 
 
 def _spread(array: FloatArray, weights: FloatArray, axis: int, owned: bool) -> FloatArray:

@@ -114,8 +114,7 @@ class Solutions:
     @property
     def margin(self) -> FloatArray:
         """Mean margin on unseen cells, shape (B,); NaN where the seen cells cannot be fitted."""
-        mean: FloatArray = self.unseen @ self.weights
-        return mean
+        return np.asarray(self.unseen @ self.weights)
 
     @property
     def accuracy(self) -> FloatArray:
@@ -206,8 +205,7 @@ def _on_support(system: FloatArray, target: FloatArray, free: BoolArray) -> Floa
     """Solve S x = t on the free entries of each system, zero elsewhere."""
     both = free[:, :, None] & free[:, None, :]
     padded = np.where(both, system, np.eye(len(target)))
-    solution: FloatArray = np.linalg.solve(padded, np.where(free, target, 0.0)[..., None])[..., 0]
-    return solution
+    return np.asarray(np.linalg.solve(padded, np.where(free, target, 0.0)[..., None])[..., 0])
 
 
 def _one_by_one(system: FloatArray, target: FloatArray) -> FloatArray:

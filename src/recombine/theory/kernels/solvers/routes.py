@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,9 +25,9 @@ from recombine.theory.kernels.solvers.gram import (
     MaskedGram,
     eigenvalues_from_weights,
     group_ids,
+    weights_from_eigenvalues,
 )
 from recombine.theory.kernels.solvers.merged_cells import MergedCells
-from recombine.theory.kernels.solvers.spectrum import FullGrid, weights_from_eigenvalues
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -63,8 +63,7 @@ class System:
     @cached_property
     def root(self) -> FloatArray:
         """Square roots of the row counts, shape (M, 1)."""
-        root: FloatArray = np.sqrt(self.seen.counts.astype(float))[:, None]
-        return root
+        return np.asarray(np.sqrt(self.seen.counts.astype(float))[:, None])
 
     @cached_property
     def memorising(self) -> FloatArray:
@@ -145,9 +144,9 @@ def solve_closed(system: System, columns: FloatArray, tolerance: float) -> Answe
             f"{len(seen)} of {product_size(seen.sizes)} were seen; leave route out"
         )
     count = int(seen.counts[0])
-    grid = FullGrid(system.kernel, seen.sizes)
-    solutions = [grid.solve(column, system.ridge / count).reshape(-1) / count for column in columns.T]
-    return np.stack(solutions, axis=1), 1
+    grid = GridGram(system.kernel.cube, seen.sizes)
+    solved = [grid.solve(column.reshape(seen.sizes), system.ridge / count) / count for column in columns.T]
+    return np.stack([solution.reshape(-1) for solution in solved], axis=1), 1
 
 
 def solve_dense(system: System, columns: FloatArray, tolerance: float) -> Answer:
@@ -177,8 +176,7 @@ def _pseudo_solve(matrix: FloatArray, columns: FloatArray, power: int) -> FloatA
     keep = np.abs(values) > PINV_CUTOFF_SHARE * np.abs(values).max(initial=0.0)
     inverse = np.zeros_like(values)
     inverse[keep] = values[keep] ** -power
-    result: FloatArray = vectors @ (inverse[:, None] * (vectors.T @ columns))
-    return result
+    return np.asarray(vectors @ (inverse[:, None] * (vectors.T @ columns)))
 
 
 def solve_primal(system: System, columns: FloatArray, tolerance: float) -> Answer:
@@ -228,18 +226,12 @@ def _woodbury(system: System, incidence: csr_array, weights: FloatArray) -> Mult
 
     scale = 1 / system.memorising[:, None]
     inner = np.asarray((incidence.T @ (incidence * scale)).todense()) + np.diag(1 / weights)
-    solve_inner: Multiply
-    if np.all(weights > 0):
-        factor = cho_factor(inner, lower=True)
-        solve_inner = lambda right: cho_solve(factor, right)  # noqa: E731
-    else:
-        pivots = lu_factor(inner)
-        solve_inner = lambda right: lu_solve(pivots, right)  # noqa: E731
+    definite = bool(np.all(weights > 0))
+    solve_inner = partial(cho_solve, cho_factor(inner, lower=True)) if definite else partial(lu_solve, lu_factor(inner))
 
     def apply_inverse(right: FloatArray) -> FloatArray:
         low = incidence @ solve_inner(incidence.T @ (right * scale))
-        result: FloatArray = (right - low) * scale
-        return result
+        return np.asarray((right - low) * scale)
 
     return apply_inverse
 

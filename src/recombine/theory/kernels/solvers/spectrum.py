@@ -66,15 +66,6 @@ class Spectrum:
         return float(self.eigenvalues[self.multiplicities > 0].min())
 
 
-def weights_from_eigenvalues(eigenvalues: FloatArray, sizes: Sequence[int]) -> FloatArray:
-    """Return w_T from lambda_T: the inverse of `eigenvalues_from_weights`."""
-    result = np.array(eigenvalues, dtype=float)
-    for axis, size in enumerate(sizes):
-        front = np.moveaxis(result, axis, 0)
-        front[0] = (front[0] - front[1]) / size
-    return result
-
-
 def _multiplicities(sizes: Sequence[int]) -> FloatArray:
     result = np.ones((2,) * len(sizes))
     for axis, size in enumerate(sizes):
@@ -106,6 +97,10 @@ class FullGrid:
         """The closed-form spectrum on this product."""
         return Spectrum.of(self.kernel, self.sizes)
 
+    @cached_property
+    def _gram(self) -> GridGram:
+        return GridGram(self.kernel.cube, self.sizes)
+
     @property
     def cells(self) -> int:
         """Number of cells of the product."""
@@ -113,11 +108,11 @@ class FullGrid:
 
     def multiply(self, vector: FloatArray) -> FloatArray:
         """Return the Gram matrix times ``vector`` (shape ``sizes``)."""
-        return GridGram(self.kernel.cube, self.sizes).apply(self._shaped(vector))
+        return self._gram.apply(self._shaped(vector))
 
     def solve(self, y: npt.ArrayLike, ridge: float = 0.0) -> FloatArray:
         """Return the dual weights (K + ridge)^-1 y, or the pseudo-inverse's, shape ``sizes``."""
-        return self._filter(self._inverse(ridge), self._shaped(y))
+        return self._gram.solve(self._shaped(y), ridge)
 
     def leave_one_out(self, y: npt.ArrayLike, ridge: float = 0.0) -> FloatArray:
         """Return each cell's outcome minus its prediction from all the others, shape ``sizes``.
@@ -125,10 +120,10 @@ class FullGrid:
         All diagonal entries of a function of the Gram matrix are equal, so every residual is a dual weight divided by
         one number. Where the kernel is singular and ``ridge`` is zero, this is the limit of a vanishing ridge.
         """
-        null = self._null(ridge) & (self.spectrum.multiplicities > 0)
-        inverse = null.astype(float) if null.any() else self._inverse(ridge)  # up to scale: what is infinite remains
+        null = self._gram.null(ridge) & (self.spectrum.multiplicities > 0)
+        inverse = null.astype(float) if null.any() else self._gram.inverse(ridge)  # up to scale: what is infinite stays
         diagonal = float(np.sum(self.spectrum.multiplicities * inverse)) / self.cells
-        return self._filter(inverse / diagonal, self._shaped(y))
+        return self._gram.filtered(inverse / diagonal, self._shaped(y))
 
     def _shaped(self, array: npt.ArrayLike) -> FloatArray:
         values = np.asarray(array, dtype=float)
@@ -137,16 +132,3 @@ class FullGrid:
                 f"the outcome has {values.size} entries but the product {self.sizes} has {self.cells} cells"
             )
         return values.reshape(self.sizes)
-
-    def _filter(self, factors: FloatArray, array: FloatArray) -> FloatArray:
-        """Multiply each analysis-of-variance part by its entry of ``factors`` (2,)*C: an overlap kernel again."""
-        return GridGram(weights_from_eigenvalues(factors, self.sizes), self.sizes).apply(array)
-
-    def _null(self, ridge: float) -> npt.NDArray[np.bool_]:
-        # Eigenvalues are sums of weights: what is below the rounding of their sizes is zero, however small the rest.
-        size = eigenvalues_from_weights(np.abs(self.kernel.cube), self.sizes) + ridge
-        return np.abs(self.spectrum.eigenvalues + ridge) <= 8 * np.finfo(float).eps * size
-
-    def _inverse(self, ridge: float) -> FloatArray:
-        null = self._null(ridge)
-        return np.where(null, 0.0, 1 / np.where(null, 1.0, self.spectrum.eigenvalues + ridge))

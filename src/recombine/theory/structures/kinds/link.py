@@ -335,10 +335,8 @@ class _Rounds:
         """Set shrinkage and smoothing to the next round of their fixed point."""
         size, orders, spread = self.terms.columns, self.terms.size, inverse.diagonal()
         determined = determined_effects(self.ridge, spread[:size], orders)
-        block = np.tril(inverse[size:, size:])
-        block = block + np.tril(block, -1).T
         rough = state.pieces.rough
-        bends = max(len(state.knots) - 1 - self.smoothing * float((block * rough).sum()), 1e-9)
+        bends = max(len(state.knots) - 1 - self.smoothing * float((inverse[size:, size:] * rough).sum()), 1e-9)
         self.freedom = float(determined.sum()) + 1.0 + bends
         spare = len(self.y) - CELLS_PER_EFFECT * self.freedom
         self.noise = state.misfit / max(spare, 0.1 * len(self.y))
