@@ -11,7 +11,7 @@ from recombine.cells.conjunctions import contains
 from recombine.jobs.audit.additivity import root_mean_square
 from recombine.jobs.audit.fitted_networks import ForecastSource, noise_at
 from recombine.jobs.audit.forecast import VALUE_ROUNDING, error_of_values, values_at
-from recombine.jobs.audit.limits import AUDIT_LIMITS
+from recombine.jobs.limits import AUDIT_LIMITS
 from recombine.verdicts import Verdict
 
 if TYPE_CHECKING:

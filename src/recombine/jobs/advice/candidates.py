@@ -15,7 +15,7 @@ from recombine.cells.possible import Combinations
 from recombine.design.notes import levels_alike
 from recombine.design.scaling import between_knots
 from recombine.errors import InputError, near_miss
-from recombine.jobs.advice.limits import PLAN_LIMITS
+from recombine.jobs.limits import PLAN_LIMITS
 from recombine.jobs.listing import NearCells, keep_unseen, near_cells
 from recombine.tables.table import Table
 from recombine.writing import listing

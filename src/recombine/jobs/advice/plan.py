@@ -11,9 +11,9 @@ import numpy as np
 from recombine.cells.conjunctions import contains
 from recombine.errors import InputError
 from recombine.jobs.advice.candidates import Collecting, Pool, gather
-from recombine.jobs.advice.limits import PLAN_LIMITS
 from recombine.jobs.advice.reach import Reach, reach_all, reach_what_matters
 from recombine.jobs.advice.variance import VariancePlan
+from recombine.jobs.limits import PLAN_LIMITS
 from recombine.jobs.listing import furthest_outside, level_columns
 from recombine.jobs.outputs import render, widget
 from recombine.progress import tell

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.jobs.audit.noise import CellNoise, LackOfFit, cell_noise, lack_of_fit_test
+from recombine.jobs.limits import AUDIT_LIMITS
 from recombine.jobs.listing import level_columns
 from recombine.progress import each
 from recombine.tables.table import Table

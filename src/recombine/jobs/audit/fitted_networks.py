@@ -16,8 +16,8 @@ import numpy as np
 from recombine.cells.conjunctions import canonical, distinct, every_arrangement
 from recombine.cells.scales import FactorScale
 from recombine.errors import SolverError
-from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.jobs.audit.noise import cell_noise
+from recombine.jobs.limits import AUDIT_LIMITS
 from recombine.progress import each
 from recombine.theory.identification.additive_fit import AdditiveFit, fit_additive
 from recombine.theory.identification.identify import identify

@@ -9,6 +9,7 @@ often each sentence was true of networks that others trained is in `recombine.da
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from enum import StrEnum, auto
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ import numpy as np
 from recombine.cells.conjunctions import contains, every_arrangement
 from recombine.cells.scaled import ScaledConjunctions, additive_model
 from recombine.cells.threads import one_thread
+from recombine.errors import InputError, near_miss
 from recombine.jobs.audit.additivity import ROUNDING, OrderCheck, check_additivity, fit_order, root_mean_square
 from recombine.jobs.audit.fitted_networks import (
     DEPTHS,
@@ -32,7 +34,7 @@ from recombine.jobs.audit.fitted_networks import (
     score_held_out,
     score_seen,
 )
-from recombine.jobs.audit.limits import AUDIT_LIMITS, ForecastBy
+from recombine.jobs.limits import AUDIT_LIMITS
 from recombine.jobs.training import NETWORK, ExpectedRange, TableKind, TrainingTask, TriedModels, Way, expected_range
 from recombine.measures.outputs.error_parts import ErrorParts, decompose_error
 from recombine.tables.table import Table
@@ -54,6 +56,28 @@ MAX_CELLS_FOR_SLOPES = 1_000
 VALUE_ROUNDING = 1e-8
 #: The networks that errors and slopes are read from: all layers learn, or the readout.
 _ONE_LAYER = {("ntk", 1), ("nngp", 1)}
+
+
+class ForecastBy(StrEnum):
+    """Who says what models will do: the theory and, where that takes seconds, trained models; or one of them alone."""
+
+    AUTO = auto()
+    THEORY = auto()
+    TRAINED = auto()
+
+
+def read_forecast_by(text: str) -> ForecastBy:
+    """Return who is to forecast, by name.
+
+    Examples
+    --------
+    >>> read_forecast_by("theory").value
+    'theory'
+    """
+    if text not in set(ForecastBy):
+        hint = near_miss(text, list(ForecastBy), "Ways: auto, theory, trained")
+        raise InputError(f"--forecast {text!r} is no way to forecast;{hint}")
+    return ForecastBy(text)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray
 from recombine.design.design import Design
-from recombine.jobs.audit.limits import AUDIT_LIMITS
+from recombine.jobs.limits import AUDIT_LIMITS
 from recombine.theory.identification.additive_fit import AdditiveFit, fit_additive
 
 #: The chance of a two-valued outcome in one cell is taken to be no nearer to 0 or 1 than this share of the overall one.

@@ -29,8 +29,8 @@ from recombine.cells.brief import record
 from recombine.design.scaling import nearest_knots, on_curve
 from recombine.errors import SolverError
 from recombine.jobs.audit.noise import pooled_variance
+from recombine.jobs.limits import STRUCTURE_LIMITS
 from recombine.jobs.structure.held_out_ranges import HeldOutRanges, NoRange, RangeOf, held_out_ranges, local_quantiles
-from recombine.jobs.structure.limits import STRUCTURE_LIMITS
 from recombine.tables.grouping import RowsAre
 from recombine.verdicts import Verdict
 

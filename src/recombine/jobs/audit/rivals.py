@@ -15,7 +15,7 @@ import numpy as np
 from recombine.cells.threads import one_thread
 from recombine.checks import whole
 from recombine.errors import InputError
-from recombine.jobs.audit.limits import AUDIT_LIMITS
+from recombine.jobs.limits import AUDIT_LIMITS
 from recombine.jobs.training.standard import STANDARD_MODELS
 from recombine.jobs.training.train import inputs_of
 from recombine.progress import each

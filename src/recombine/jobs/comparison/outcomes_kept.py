@@ -13,7 +13,7 @@ import numpy as np
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.design.design import Design
 from recombine.jobs.audit.audit import Audit
-from recombine.jobs.structure.limits import STRUCTURE_LIMITS
+from recombine.jobs.limits import STRUCTURE_LIMITS
 
 #: Different outcomes by which a level is known again, and digits of an outcome that count.
 MIN_OUTCOMES_KNOWN, DIGITS_COUNTED = 3, 10

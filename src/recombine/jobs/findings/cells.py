@@ -8,8 +8,8 @@ import numpy as np
 
 from recombine.cells.scales import FactorScale
 from recombine.design.targets import outside_words
-from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.jobs.findings.finding import FindingEvidence, FindingKind, Severity
+from recombine.jobs.limits import AUDIT_LIMITS
 from recombine.jobs.listing import ListingKind, furthest_outside
 from recombine.verdicts import Verdict
 from recombine.writing import listing, part_of_what_matters, plural, round_estimate, written_count

@@ -45,8 +45,8 @@ class ModelCause(FindingKind["Score"]):
     fail_on = ("model-cause",)
 
     def check(self, score: Score) -> FindingEvidence | None:
+        from recombine.jobs.limits import SCORE_LIMITS
         from recombine.jobs.score.causes import CAUSES
-        from recombine.jobs.score.limits import SCORE_LIMITS
 
         causes = [
             f"{model.name}: {name}"

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.errors import InputError, near_miss
+from recombine.jobs.limits import SCORE_LIMITS
 from recombine.jobs.score.amounts import Amount, mean_amount
-from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.progress import each
 from recombine.tables.frames import Source
 from recombine.tables.numbers import level_text, missing_values

@@ -18,9 +18,9 @@ from recombine.jobs.audit.additivity import fit_order
 from recombine.jobs.audit.audit import Audit
 from recombine.jobs.audit.fitted_networks import fitted_cells, obstacle, predict_networks
 from recombine.jobs.audit.forecast import level_values
+from recombine.jobs.limits import SCORE_LIMITS
 from recombine.jobs.score.amounts import beyond_largest
 from recombine.jobs.score.attribution import design_matrix
-from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.regression import HeldOutNoise, Regressors
 from recombine.theory.identification.additive_fit import AdditiveFit
 

@@ -11,8 +11,8 @@ import numpy as np
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.design.design import Design
 from recombine.jobs.audit.audit import Audit
+from recombine.jobs.limits import SCORE_LIMITS
 from recombine.jobs.score.determined import additive_fit, held_out_noise, regressors_of
-from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.predictions import observed_outcomes
 from recombine.jobs.score.regression import HeldOutNoise, Regressors
 from recombine.verdicts import Verdict

@@ -9,6 +9,7 @@ import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray
 from recombine.cells.brief import brief_repr
+from recombine.jobs.limits import SCORE_LIMITS
 from recombine.jobs.score.amounts import Amount, mean_amount
 from recombine.jobs.score.attribution import Attribution, attribute
 from recombine.jobs.score.below_noise import BelowNoise, below_noise
@@ -16,7 +17,6 @@ from recombine.jobs.score.calibration import Calibration, calibrate, too_extreme
 from recombine.jobs.score.causes import CAUSES
 from recombine.jobs.score.causes.learned import learned_elsewhere
 from recombine.jobs.score.held_out import HeldOutCells
-from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.predictions import MAX_CHANCES_OFF, observed_outcomes
 from recombine.jobs.score.slices import Slice, find_slices
 from recombine.tables.grouping import RowsAre

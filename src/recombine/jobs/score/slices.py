@@ -19,9 +19,9 @@ import numpy as np
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.brief import brief_repr
 from recombine.design.design import Design
+from recombine.jobs.limits import SCORE_LIMITS
 from recombine.jobs.score.amounts import Amount, mean_amount
 from recombine.jobs.score.held_out import HeldOutCells
-from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.verdicts import Verdict
 
 #: Random orders of the cells: many if there are few slices, and never fewer than decide at the chance asked for.

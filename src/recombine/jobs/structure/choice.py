@@ -11,7 +11,7 @@ import numpy as np
 from recombine.cells.brief import record
 from recombine.checks import known_or_refuse
 from recombine.errors import InputError
-from recombine.jobs.structure.limits import STRUCTURE_LIMITS
+from recombine.jobs.limits import STRUCTURE_LIMITS
 from recombine.theory.identification.counts import Counts
 from recombine.theory.structures.all_structures import STRUCTURES, simplest_first, sum_of
 from recombine.theory.structures.ladder import Ladder, ladder

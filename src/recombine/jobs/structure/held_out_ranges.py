@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recombine.cells.brief import record
-from recombine.jobs.structure.limits import STRUCTURE_LIMITS
+from recombine.jobs.limits import STRUCTURE_LIMITS
 
 if TYPE_CHECKING:
     from recombine.cells.arrays import FloatArray

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.data.hit_rates import hit_rates
-from recombine.jobs.training.limits import TRAINING_LIMITS
+from recombine.jobs.limits import TRAINING_LIMITS
 
 if TYPE_CHECKING:
     from recombine.cells.arrays import FloatArray

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.cells.threads import one_thread
-from recombine.jobs.training.limits import TRAINING_LIMITS
+from recombine.jobs.limits import TRAINING_LIMITS
 from recombine.jobs.training.standard import NETWORK_EPOCHS, NETWORK_UNITS, STANDARD_MODELS
 from recombine.progress import each
 from recombine.verdicts import Verdict
