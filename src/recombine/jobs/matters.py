@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import contains
+from recombine.design.design import Design
 from recombine.jobs.importance import ANY, Importance
 from recombine.jobs.limits import LISTING_LIMITS
 from recombine.jobs.listing import Listing, ListingKind
 from recombine.verdicts import Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from recombine.cells.arrays import FloatArray, IntArray
-    from recombine.design.design import Design
 
 Scope = Literal["targets", "unseen", "listed"]
 

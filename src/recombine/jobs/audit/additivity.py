@@ -8,13 +8,15 @@ whether effects interact at all.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum, auto
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+from recombine.design.design import Design
 from recombine.jobs.audit.noise import CellNoise, LackOfFit, cell_noise, lack_of_fit_test
 from recombine.jobs.limits import AUDIT_LIMITS
 from recombine.jobs.listing import level_columns
@@ -22,16 +24,10 @@ from recombine.progress import each
 from recombine.tables.table import Table
 from recombine.theory.identification.additive_fit import AdditiveFit, fit_additive, leave_one_out, leave_one_out_noise
 from recombine.theory.identification.identify import identify
+from recombine.theory.identification.leverage import Leverage
 from recombine.theory.identification.nullspace import Route
 from recombine.theory.identification.scaled.routes import leverage_for
 from recombine.verdicts import Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from recombine.cells.arrays import BoolArray, FloatArray, IntArray
-    from recombine.design.design import Design
-    from recombine.theory.identification.leverage import Leverage
 
 FOLDS = 5
 #: Up to so many seen cells all folds are held out in turn; with more, one fold alone says as much.

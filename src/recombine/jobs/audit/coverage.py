@@ -5,22 +5,19 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from recombine.cells.arrays import IntArray
 from recombine.cells.conjunctions import MAX_TABLED_COLUMNS, Conjunctions, Subset
 from recombine.cells.departures import departures
 from recombine.cells.scales import FactorScale
+from recombine.design.design import Design
 from recombine.jobs.listing import holds_first
 from recombine.tables.table import Table
 from recombine.writing import plural, printable, written_count
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from recombine.cells.arrays import IntArray
-    from recombine.design.design import Design
 
 #: Levels looked up at most, one for each seen cell and subset of factors: a second or two.
 MAX_LEVELS_LOOKED_UP = 100_000_000

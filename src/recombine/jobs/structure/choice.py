@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from dataclasses import field
 from enum import StrEnum, auto
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.brief import record
 from recombine.checks import known_or_refuse
+from recombine.design.design import Design
 from recombine.errors import InputError
 from recombine.jobs.limits import STRUCTURE_LIMITS
 from recombine.theory.identification.counts import Counts
+from recombine.theory.identification.identify import Identification
 from recombine.theory.structures.all_structures import STRUCTURES, simplest_first, sum_of
 from recombine.theory.structures.ladder import Ladder, ladder
 from recombine.theory.structures.structure import Structure, StructureData, StructureFit
 from recombine.theory.structures.work import counted_work
 from recombine.verdicts import Verdict
-
-if TYPE_CHECKING:
-    from recombine.cells.arrays import FloatArray, IntArray
-    from recombine.design.design import Design
-    from recombine.theory.identification.identify import Identification
 
 #: Cells of a product too large to list that are drawn to estimate how many a structure leaves open.
 CELLS_DRAWN = 20_000

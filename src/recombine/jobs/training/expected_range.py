@@ -9,16 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from recombine.cells.arrays import FloatArray
 from recombine.data.hit_rates import hit_rates
+from recombine.design.design import Design
 from recombine.jobs.limits import TRAINING_LIMITS
-
-if TYPE_CHECKING:
-    from recombine.cells.arrays import FloatArray
-    from recombine.design.design import Design
 
 
 class Way(StrEnum):

@@ -11,19 +11,17 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.threads import one_thread
+from recombine.design.design import Design
 from recombine.jobs.limits import TRAINING_LIMITS
 from recombine.jobs.training.standard import NETWORK_EPOCHS, NETWORK_UNITS, STANDARD_MODELS
 from recombine.progress import each
 from recombine.verdicts import Verdict
-
-if TYPE_CHECKING:
-    from recombine.cells.arrays import BoolArray, FloatArray, IntArray
-    from recombine.design.design import Design
 
 #: What is trained, in this order, while there is work left: name -> layers of a network, 0 of another model.
 LAYERS = {"network": 1, "deep-network": 2, "boosting": 0, "forest": 0, "neighbours": 0, "stopped-network": 1}

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, product
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.cells.arrays import product_size
+from recombine.cells.arrays import FloatArray, IntArray, product_size
 from recombine.design.design import Design
 from recombine.design.observed import Observed
 from recombine.tables.numbers import is_number
@@ -17,10 +16,6 @@ from recombine.theory.components.fit import MAX_COVARIANCE_CELLS, MAX_SMALL_CELL
 from recombine.theory.components.scales import SCALES, OutcomeScale
 from recombine.theory.components.screening import allowed_terms
 from recombine.theory.components.sparse.solver import MAX_DENSE_COLUMNS
-
-if TYPE_CHECKING:
-    from recombine.cells.arrays import FloatArray, IntArray
-
 
 #: Seconds that components may take beside the rest of an audit.
 MAX_SECONDS_FITTED = 1.5
