@@ -84,18 +84,16 @@ def explains_little(ladder: Ladder) -> bool:
 def _held_out(structure: AssumedStructure) -> tuple[IntArray, FloatArray, ForecastSource]:
     """Return the determined cells that are held out and never seen (T,), and the mean of the seen ones (T,)."""
     design = structure.values.decided.design
-    assert design.outcome is not None
     places = np.flatnonzero(~design.train)
     places = places[~contains(design.seen, design.cells[places])]
     places = places[structure.values.decided.verdicts_of(design.cells[places]) == Verdict.DETERMINED]
-    return places, np.full(len(places), design.outcome[design.train].mean()), ForecastSource.HELD_OUT_ROWS
+    return places, np.full(len(places), design.observed.seen_outcome.mean()), ForecastSource.HELD_OUT_ROWS
 
 
 def _seen(structure: AssumedStructure) -> tuple[IntArray, FloatArray, ForecastSource]:
     """Return the seen cells that others determine (T,), and the mean of the others (T,)."""
     design, check = structure.values.decided.design, structure.additivity
-    assert design.outcome is not None
-    outcome, places = design.outcome[design.train], np.flatnonzero(design.train)
+    outcome, places = design.observed.seen_outcome, np.flatnonzero(design.train)
     means = (outcome.sum() - outcome) / max(len(outcome) - 1, 1)
     judged = None if check is None else check.at(structure.choice.order)
     determined = np.ones(len(places), dtype=bool) if judged is None else judged.determined

@@ -151,8 +151,7 @@ class AdditivityCheck:
         """Return whether effects add up to interactions of ``order`` factors."""
         check = self.at(order)
         state = AdditivityState.UNCHECKED if check is None else _state(check)
-        holds = state in (AdditivityState.HOLDS, AdditivityState.HOLDS_ROUGHLY)
-        return AdditivityState.NOT_SHOWN if holds and not self.beyond_chance else state
+        return AdditivityState.NOT_SHOWN if state.adds and not self.beyond_chance else state
 
     @cached_property
     def table(self) -> Table:
@@ -182,7 +181,7 @@ class AdditivityCheck:
         """Return the seen cells whose value the others predict worst at order 1: observed, predicted, difference."""
         if not self.orders or self.design.outcome is None:
             return Table({"difference": []})
-        check, observed = self.orders[0], self.design.outcome[self.design.train]
+        check, observed = self.orders[0], self.design.observed.seen_outcome
         gap = np.where(check.determined, np.abs(observed - check.predicted), 0.0)
         # Gaps that differ by rounding are equal: on every machine the same cell comes first.
         alike = np.round(gap / (gap.max(initial=0.0) or 1.0), 9)
@@ -251,7 +250,6 @@ def check_additivity(
     Orders beside 1 and the one that was ``asked`` for are left out where they would take more than a few seconds;
     ``fits`` holds fits of the seen cells by order that there are already.
     """
-    assert design.outcome is not None
     # With all factors interacting something follows only where levels share a curve.
     possible = [
         order
@@ -274,8 +272,7 @@ def check_additivity(
 
 def _check(design: Design, order: int, fit: AdditiveFit, noise: CellNoise | None, seed: int) -> tuple[OrderCheck, int]:
     """Return the check of one order, and how many folds were held out for it."""
-    assert design.outcome is not None
-    outcome, variances = design.outcome[design.train], None if noise is None else noise.variances
+    outcome, variances = design.observed.seen_outcome, None if noise is None else noise.variances
     trial = leave_out(design, fit, variances, seed)
     tested, rounding = trial.determined, ROUNDING * np.abs(outcome).max()
     # What is left of an exact sum is rounding, not an error.
@@ -349,15 +346,13 @@ def affordable_inverse(design: Design, order: int) -> Leverage | None:
 
 def fit_order(design: Design, order: int, normal: Leverage | None = None) -> AdditiveFit:
     """Fit the additive model of one order to the seen cells by their precision."""
-    assert design.outcome is not None
-    seen = design.train
-    return fit_additive(design.features(order), design.seen, design.outcome[seen], design.precision[seen], normal)
+    outcome, precision = design.observed.seen_outcome, design.precision[design.train]
+    return fit_additive(design.features(order), design.seen, outcome, precision, normal)
 
 
 def leave_out(design: Design, fit: AdditiveFit, noise: FloatArray | None, seed: int) -> LeftOut:
     """Predict seen cells from the others under the model of ``fit``; ``noise`` (N,) holds variances where known."""
-    assert design.outcome is not None
-    outcome = design.outcome[design.train]
+    outcome = design.observed.seen_outcome
     if fit.leverage is not None:
         predicted, determined = leave_one_out(fit, outcome)
         expected = None if noise is None else leave_one_out_noise(fit, noise)
@@ -387,14 +382,12 @@ def determined_values(predict: Callable[[IntArray], FloatArray], cells: IntArray
 
 def held_out_errors(design: Design, codes: IntArray, predicted: FloatArray) -> Table:
     """Return errors on held-out cells (H,) by verdict, of their values and of the plain mean."""
-    assert design.outcome is not None
-    truth = design.outcome[~design.train]
-    missed, spread = truth - design.outcome_column.bounded(predicted), truth - design.outcome[design.train].mean()
+    truth = design.observed.measured[~design.train]
+    missed, spread = truth - design.outcome_column.bounded(predicted), truth - design.observed.seen_outcome.mean()
     rows = []
     for verdict in Verdict:
         chosen = codes == verdict
         if chosen.any():
-            errors = root_mean_square(missed[chosen]), root_mean_square(spread[chosen])
-            rows.append((verdict.word, int(chosen.sum()), *errors))
-    names = ("verdict", "cells", "value error", "mean error")
-    return Table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
+            errors = {"value error": root_mean_square(missed[chosen]), "mean error": root_mean_square(spread[chosen])}
+            rows.append({"verdict": verdict.word, "cells": int(chosen.sum()), **errors})
+    return Table.from_rows(rows)

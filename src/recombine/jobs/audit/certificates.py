@@ -222,7 +222,7 @@ def _added_outcomes(decided: Decided, certificate: Certificate) -> FloatArray | 
     design = decided.design
     if design.outcome is None or not decided.choice.structure.is_sum:
         return None
-    return design.outcome[design.train][certificate_places(design, certificate)]
+    return design.observed.seen_outcome[certificate_places(design, certificate)]
 
 
 def certificate_places(design: Design, certificate: Certificate) -> IntArray:

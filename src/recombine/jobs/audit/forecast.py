@@ -225,8 +225,7 @@ class Forecast(KernelForecast):
         if task is None or trained is None or self.fit is None or not len(self.slopes):
             return None
         if self.held_out:
-            assert task.design.outcome is not None
-            cells, observed = task.design.cells[task.places], task.design.outcome[task.places]
+            cells, observed = task.design.cells[task.places], task.design.observed.measured[task.places]
             told = trained.network.predicted
         elif trained.at_unseen is not None and task.unseen is not None:
             cells, observed, told = task.unseen, None, trained.at_unseen
@@ -379,7 +378,6 @@ def _fitted_forecast(
     seed: int,
     by: ForecastBy,
 ) -> Forecast:
-    assert design.outcome is not None
     enough, scored, observed = AUDIT_LIMITS.min_cells_tested, None, None
     held = np.flatnonzero(~design.train)
     held_out = held[~contains(design.seen, design.cells[held])]  # a cell may have rows on both sides of the split
@@ -387,7 +385,7 @@ def _fitted_forecast(
     rows = _some(held_out[chosen], MAX_SCORED_CELLS, seed)
     if len(rows) >= enough:
         scored = score_held_out(design, fit, rows, design.train, ForecastSource.HELD_OUT_ROWS)
-        targets, told, observed = design.cells[rows], scored.networks, design.outcome[rows]
+        targets, told, observed = design.cells[rows], scored.networks, design.observed.measured[rows]
     else:
         chosen, adding = _determined(unseen, engine, assumed)
         targets = _some(unseen[chosen], MAX_CELLS_FOR_SLOPES, seed)
@@ -471,9 +469,7 @@ def read_factors(
     truth = effects.sum(axis=1) if observed is None else observed - mean
     beyond = error.additive**2 if error is not None and observed is None else 0.0
     parts = {name: decompose_error(told[name, 1] - mean, truth, effects, marginals) for name in ("ntk", "nngp")}
-    outcome = design.outcome
-    assert outcome is not None
-    scale = float(outcome[design.train].std())
+    scale = float(design.observed.seen_outcome.std())
     slopes = {name: _per_factor(design, split.slopes) for name, split in parts.items()}
     spread = _per_factor(design, effects.std(axis=0))
     table = Table(
@@ -513,8 +509,7 @@ def level_values(design: Design, fit: AdditiveFit, cells: IntArray) -> tuple[flo
     factor in which another lies has no columns of its own: its effect is part of the other's, and here it has none.
     On a scale the marginal is the curve that fits the seen outcomes by this factor alone.
     """
-    assert design.outcome is not None
-    weight, outcome = design.precision[design.train], design.outcome[design.train]
+    weight, outcome = design.precision[design.train], design.observed.seen_outcome
     mean = float(np.average(outcome, weights=weight))
     if isinstance(design.features(1), ScaledConjunctions):
         return mean, *_values_on_scales(design, fit, cells, outcome - mean)

@@ -262,7 +262,12 @@ def ranges_under(
     """Return the ranges of values under a structure; None without an outcome or leverages."""
     if not choice.structure.is_sum:
         return held_out_ranges(design, choice)
-    if fit is None or leverages.solved_singly:
+    return None if fit is None else ranges_of_sums(design, fit, leverages)
+
+
+def ranges_of_sums(design: Design, fit: AdditiveFit, leverages: Leverage) -> Ranges | None:
+    """Return the ranges of sums of effects; None where leverages take too long or cannot be had."""
+    if leverages.solved_singly:
         return None
     pooled = pooled_variance(design)
     # Where floating point cannot invert the seen cells, values are given without error or range.
@@ -290,8 +295,7 @@ def measure_ranges(design: Design, fit: AdditiveFit, leverages: Leverage, noise:
     >>> bool(corner.low[0] < 16 < corner.high[0]), len(ranges.misses), ranges.what.value
     (True, 80, 'measurement')
     """
-    assert design.outcome is not None
-    outcome, precision = design.outcome[design.train], design.precision[design.train]
+    outcome, precision = design.observed.seen_outcome, design.precision[design.train]
     h = leverages.of_seen
     remaining = 1 - precision * h
     free = remaining > MAX_SHARE_ALONE

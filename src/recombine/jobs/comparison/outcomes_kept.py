@@ -50,11 +50,12 @@ def noise_record(audit: Audit) -> NoiseRecord | None:
     >>> noise_record(rc.audit(rc.Design.from_cells([[0, 0], [0, 0], [0, 1], [1, 0]], [1.0, 3.0, 5.0, 6.0])))
     NoiseRecord(of='rows that repeat', variance=2.0, freedom=1.0, error=0.0)
     """
-    design, observed = audit.design, audit.design.observed
+    design = audit.design
     if design.outcome_column.two_values is not None or design.outcome is None:
         return None
-    if observed.spread is not None and observed.freedom is not None and observed.freedom[design.train].sum() > 0:
-        return _noise("rows that repeat", observed.spread[design.train], observed.freedom[design.train])
+    spread, freedom = (values[design.train] for values in design.observed.replicates)
+    if freedom.sum() > 0:
+        return _noise("rows that repeat", spread, freedom)
     ranges = audit.values.ranges
     if ranges is None or len(ranges.misses) < STRUCTURE_LIMITS.min_misses:
         return None
@@ -105,7 +106,7 @@ def level_digests(design: Design) -> dict[str, list[str]] | None:
     if design.outcome is None or design.symmetric:
         return None
     cells = design.cells[design.train]
-    rounded = [float(f"{value:.{DIGITS_COUNTED}g}") for value in design.outcome[design.train].tolist()]
+    rounded = [float(f"{value:.{DIGITS_COUNTED}g}") for value in design.observed.seen_outcome.tolist()]
     outcome = np.unique(rounded, return_inverse=True)
     values = _hashed([repr(value) for value in outcome[0].tolist()])[outcome[1].reshape(-1)]
     terms = []

@@ -248,13 +248,11 @@ def _row_error(held_out: HeldOutCells, predicted: FloatArray) -> tuple[float, fl
     chosen = held_out.rows(unseen)
     error = noise = total = 0.0
     for column, rows in enumerate(audit.design.observed for audit in held_out.audits):
-        if rows.spread is None or rows.freedom is None or rows.rows_are is RowsAre.MEANS:
-            return None
-        count, spread, freedom = rows.precision[chosen], float(rows.spread[chosen].sum()), rows.freedom[chosen].sum()
-        if not freedom > 0 or held_out.weights is not None:
+        count, (spread, freedom) = rows.precision[chosen], (float(part[chosen].sum()) for part in rows.replicates)
+        if not freedom > 0 or rows.rows_are is RowsAre.MEANS or held_out.weights is not None:
             return None
         missed = count * (predicted - held_out.observed)[unseen, column] ** 2
         error, total = error + float(missed.sum()) + spread, float(count.sum())
-        noise += spread / float(freedom)
+        noise += spread / freedom
     error /= max(total, 1e-300)
     return (error, min(noise, error)) if error > 0 else None

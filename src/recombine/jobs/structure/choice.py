@@ -143,10 +143,9 @@ def _compared(
     design: Design, tried: list[Structure], assumed: Structure, asked: bool, variance: FloatArray | None, seed: int
 ) -> Choice:
     """Score the structures, on part of the cells where there are very many, and fit the chosen one to all."""
-    assert design.outcome is not None
     # Structures are compared on chances where an outcome has two values, else on the outcome as it is.
     low, high = design.outcome_column.two_values or (0.0, 1.0)
-    width, outcome = high - low, design.outcome[design.train]
+    width, outcome = high - low, design.observed.seen_outcome
     data = StructureData(
         design.seen,
         (outcome - low) / width,
@@ -164,7 +163,16 @@ def _compared(
     seconds = float("inf") if asked else STRUCTURE_LIMITS.max_seconds_compared
     try:
         with counted_work(1e9 * seconds - looking.spent):
-            rungs = _scored(data.rows(places), names, noise, seed)
+            part = data.rows(places)
+            rungs = ladder(
+                part.cells,
+                part.y,
+                variance=noise,
+                counts=part.counts,
+                symmetric=part.symmetric,
+                structures=names,
+                seed=seed,
+            )
         chosen, fit = rungs.chosen.structure, None
         if not chosen.is_sum:
             fit = rungs.fit if len(places) == len(outcome) else chosen.fit(data)
@@ -184,25 +192,8 @@ def _compared(
 
 def _misfit(asked: Structure, error: InputError) -> InputError:
     """Return the error of a structure that was asked for and does not fit, with a cure where it names none."""
-    if ";" in str(error):
-        return InputError(f"structure {asked.name} does not fit this table: {error}")
-    return InputError(
-        f"structure {asked.name} does not fit this table: {error}; "
-        "name another --structure, such as add, or leave it out"
-    )
-
-
-def _scored(data: StructureData, names: list[str], noise: FloatArray | None, seed: int) -> Ladder:
-    """Score the structures of these names on held-out cells."""
-    return ladder(
-        data.cells,
-        data.y,
-        variance=noise,
-        counts=data.counts,
-        symmetric=data.symmetric,
-        structures=names,
-        seed=seed,
-    )
+    cure = "" if ";" in str(error) else "; name another --structure, such as add, or leave it out"
+    return InputError(f"structure {asked.name} does not fit this table: {error}{cure}")
 
 
 def verdicts_under(choice: Choice, engine: Identification, cells: IntArray) -> IntArray:

@@ -107,8 +107,7 @@ class HeldOutRanges:
 
 def held_out_ranges(design: Design, choice: Choice) -> HeldOutRanges:
     """Return what the chosen structure's misses on held-out seen cells say about other cells."""
-    assert design.outcome is not None
-    observed = design.outcome[design.train][choice.places]
+    observed = design.observed.seen_outcome[choice.places]
     # Without replicates an outcome of two values shows no chances, and no distance from them.
     single = design.outcome_column.two_values is not None and bool((design.precision[design.train] <= 1).all())
     return HeldOutRanges(observed - choice.predicted, choice.predicted, single)

@@ -47,11 +47,9 @@ class TableKind(StrEnum):
         >>> TableKind.of(Design.from_cells(cells[:40], cells[:40].sum(axis=1)), 40).value
         'thin'
         """
-        assert design.outcome is not None
-        seen, values = design.seen, design.outcome[design.train]
-        if fourth_moment(values) > TRAINING_LIMITS.heavy_tail:
+        if fourth_moment(design.observed.seen_outcome) > TRAINING_LIMITS.heavy_tail:
             return cls.HEAVY
-        if len(seen) <= TRAINING_LIMITS.thin_table * max(len(np.unique(column)) for column in seen.T):
+        if len(design.seen) <= TRAINING_LIMITS.thin_table * max(len(np.unique(column)) for column in design.seen.T):
             return cls.THIN
         return cls.FEW if judged < TRAINING_LIMITS.few_cells else cls.USUAL
 

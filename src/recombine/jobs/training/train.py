@@ -170,11 +170,8 @@ def _models(
     task: TrainingTask, fitting: _Fitting, splits: list[tuple[BoolArray, IntArray]], at_unseen: FloatArray | None
 ) -> TriedModels | None:
     """Train on as many folds as there is work for, then further models on the same folds."""
-    all_folds, leading, work = (
-        len(splits),
-        fitting.predict(NETWORK, splits[0][0], _asked(task, splits[0])),
-        fitting.work,
-    )
+    all_folds, work = len(splits), fitting.work
+    leading = fitting.predict(NETWORK, splits[0][0], _asked(task, splits[0]))
     if not fitting.converged:
         return None
     per_fit = work.of(NETWORK, int(splits[0][0].sum()), fitting.columns)
@@ -212,10 +209,9 @@ def _scored(
     classes: Sequence[FloatArray] | None,
 ) -> TriedModel:
     """Return a model with what it says of the cells of all splits, in the order of the task's."""
-    assert task.design.outcome is not None
     asked = np.concatenate([split[1] for split in splits])
     order = np.argsort(asked)
-    predicted, observed = np.concatenate(parts)[order], task.design.outcome[task.places[asked[order]]]
+    predicted, observed = np.concatenate(parts)[order], task.design.observed.measured[task.places[asked[order]]]
     error = float(np.sqrt(np.mean((predicted - observed) ** 2)))
     two = task.design.outcome_column.two_values
     if two is None:
@@ -232,8 +228,7 @@ def _fold_splits(task: TrainingTask) -> list[tuple[BoolArray, IntArray]]:
     from recombine.errors import InputError
     from recombine.jobs.split.rows import fold_rows
 
-    design, seen, outcome = task.design, np.flatnonzero(task.design.train), task.design.outcome
-    assert outcome is not None
+    design, seen, outcome = task.design, np.flatnonzero(task.design.train), task.design.observed.measured
     try:
         told = fold_rows(design.seen, min(TRAINING_LIMITS.max_folds, len(seen)), design.features(1), seed=task.seed)
     except InputError:
@@ -271,8 +266,7 @@ class _Fitting:
     def classifies(self, name: str) -> bool:
         """Whether a classifier is trained besides: the outcome of each cell is one of two values."""
         two = self.design.outcome_column.two_values
-        assert self.design.outcome is not None
-        return two is not None and name != STOPPED and bool(np.isin(self.design.outcome[self.design.train], two).all())
+        return two is not None and name != STOPPED and bool(np.isin(self.design.observed.seen_outcome, two).all())
 
     def classify(self, name: str, train: BoolArray, asked: IntArray) -> FloatArray:
         """Return which of the two values a classifier says, (T,)."""
@@ -281,8 +275,7 @@ class _Fitting:
         return self._fitted(name, train, asked, classes=True)
 
     def _fitted(self, name: str, train: BoolArray, asked: IntArray, classes: bool) -> FloatArray:
-        assert self.design.outcome is not None
-        rows, answers = int(train.sum()), self.design.outcome[train]
+        rows, answers = int(train.sum()), self.design.observed.measured[train]
         model: Any = STANDARD_MODELS[name](self.seed, classes)
         allowed = NETWORK_EPOCHS
         if LAYERS[name]:

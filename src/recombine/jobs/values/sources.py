@@ -168,8 +168,7 @@ def misses_more(components: ComponentsFit, choice: Choice, design: Design) -> bo
     largest = max((len(term.factors) for term in components.terms), default=0)
     if (choice.structure.is_sum and choice.order <= max(largest, 1)) or not len(choice.places):
         return False
-    assert design.outcome is not None
-    observed = design.outcome[design.train][choice.places]
+    observed = design.observed.seen_outcome[choice.places]
     alone = components.leave_one_out().mean[choice.places]
     return _gains((alone - observed) ** 2 - (choice.predicted - observed) ** 2)
 
@@ -252,7 +251,7 @@ def furthest_cells(components: ComponentsFit, design: Design, count: int) -> Tab
 
 def exact_freedom(components: ComponentsFit, design: Design, fit: AdditiveFit | None) -> int | None:
     """Return the degrees of freedom of a fit that is exact but for rounding, where they are too few to trust it."""
-    if fit is None or fit.rank is None or (design.observed.freedom is not None and design.observed.freedom.any()):
+    if fit is None or fit.rank is None or design.observed.replicates[1].any():
         return None
     freedom = len(design.seen) - fit.rank
     residual = float(np.abs(components.y - fit.fitted).max())
