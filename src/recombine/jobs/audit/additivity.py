@@ -8,7 +8,7 @@ whether effects interact at all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum, auto
 from functools import cached_property
@@ -371,13 +371,6 @@ def leave_out(design: Design, fit: AdditiveFit, noise: FloatArray | None, seed: 
         fitted = fit_additive(features, cells[training], outcome[training], weight[training])
         predicted[rows], determined[rows] = fitted.predict(cells[rows]), True
     return LeftOut(folds, predicted, determined, int((fold_of < folds).sum()), noise)
-
-
-def determined_values(predict: Callable[[IntArray], FloatArray], cells: IntArray, codes: IntArray) -> FloatArray:
-    """Return the values (N,) of those of ``cells`` (N, C) whose verdict ``codes`` (N,) allow one, NaN elsewhere."""
-    values, determined = np.full(len(cells), np.nan), codes <= Verdict.DETERMINED
-    values[determined] = predict(cells[determined])
-    return values
 
 
 def held_out_errors(design: Design, codes: IntArray, predicted: FloatArray) -> Table:

@@ -96,10 +96,10 @@ class Scored:
         """Return the predictions at some of the cells, (T,)."""
         if chosen.all():
             return self
-        arrays = (self.places, self.observed, self.additive, self.mean)
+        arrays = {name: getattr(self, name)[chosen] for name in ("places", "observed", "additive", "mean")}
         noise = None if self.noise is None else self.noise[chosen]
         networks = {name: values[chosen] for name, values in self.networks.items()}
-        return Scored(self.source, *(values[chosen] for values in arrays), noise, networks, adding=False)
+        return replace(self, **arrays, noise=noise, networks=networks, adding=False)
 
 
 def fitted_cells(design: Design) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 
 from recombine.design.targets import encode_targets, with_described
 from recombine.errors import InputError
-from recombine.jobs.audit.additivity import determined_values, fit_order, held_out_errors
+from recombine.jobs.audit.additivity import check_additivity, fit_order, held_out_errors
 from recombine.jobs.audit.noise import cell_noise
 from recombine.jobs.audit.ranges import CellRanges, Ranges, listed_leverage, ranges_under, structure_columns
 from recombine.jobs.listing import Listing, ListingKind, NearCounts, choose_cells, count_near, level_columns
@@ -19,9 +19,7 @@ from recombine.jobs.values.sources import (
     PosteriorRanges,
     RestsOn,
     ValueSource,
-    affordable_components,
     between_seen,
-    carried_shares,
     choose_source,
     features_of,
     furthest_cells,
@@ -197,7 +195,9 @@ class Values:
         """The same of the listed cells (T,), NaN where not determined, not yet kept between an outcome's two values."""
         if self.fit is None:
             return None
-        return determined_values(self.certified_of, self.decided.listing.cells, self.decided.codes)
+        values, follows = np.full(len(self.decided.codes), np.nan), self.decided.codes <= Verdict.DETERMINED
+        values[follows] = self.certified_of(self.decided.listing.cells[follows])
+        return values
 
     @property
     def beyond(self) -> BoolArray:
@@ -213,12 +213,20 @@ class Values:
         """What factors and pairs of them carry; None without an outcome, and where that takes too long to fit."""
         if self.fit is None:
             return None
-        return affordable_components(self.decided.design, len(self.decided.listing.cells))
+        # What is behind it takes longer to import than to look at a small table.
+        from recombine.jobs.values.cell_values import fit_affordable
+
+        return fit_affordable(self.decided.design, len(self.decided.listing.cells))
 
     @cached_property
     def shares(self) -> OutcomeShares | None:
         """What carries the outcome, by sets of factors; None where no value is better than the mean."""
-        return carried_shares(self.components, self.decided.design)
+        if self.components is None:
+            return None
+        from recombine.jobs.values.outcome_shares import outcome_shares
+
+        design = self.decided.design
+        return outcome_shares(self.components, design.names, design.seen, design.symmetric)
 
     @cached_property
     def source(self) -> ValueSource | None:
@@ -333,8 +341,6 @@ class AssumedStructure:
         decided, fit, first = self.values.decided, self.values.fit, self.values.first_fit
         if fit is None or first is None:
             return None
-        from recombine.jobs.audit.additivity import check_additivity
-
         order = decided.choice.order
         orders = tuple(sorted({1, 2, order}))
         check = check_additivity(decided.design, orders, decided.seed, asked=order, fits={1: first, order: fit})

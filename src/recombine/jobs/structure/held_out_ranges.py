@@ -108,6 +108,10 @@ class HeldOutRanges:
 def held_out_ranges(design: Design, choice: Choice) -> HeldOutRanges:
     """Return what the chosen structure's misses on held-out seen cells say about other cells."""
     observed = design.observed.seen_outcome[choice.places]
-    # Without replicates an outcome of two values shows no chances, and no distance from them.
-    single = design.outcome_column.two_values is not None and bool((design.precision[design.train] <= 1).all())
-    return HeldOutRanges(observed - choice.predicted, choice.predicted, single)
+    return HeldOutRanges(observed - choice.predicted, choice.predicted, chances_unseen(design))
+
+
+def chances_unseen(design: Design) -> bool:
+    """Say whether the outcome has two values and no seen cell is measured twice, so that its chances do not show."""
+    two = design.outcome_column.two_values is not None
+    return two and bool((design.precision[design.train] <= 1).all())

@@ -11,7 +11,7 @@ import numpy as np
 from recombine.cells.brief import record
 from recombine.cells.conjunctions import canonical
 from recombine.jobs.listing import level_columns
-from recombine.jobs.structure.held_out_ranges import NoRange, RangeOf
+from recombine.jobs.structure.held_out_ranges import NoRange, RangeOf, chances_unseen
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from recombine.cells.arrays import BoolArray, FloatArray, IntArray
     from recombine.design.design import Design
     from recombine.jobs.structure.choice import Choice
-    from recombine.jobs.values.outcome_shares import OutcomeShares
     from recombine.theory.components.fit import ComponentsFit
     from recombine.theory.identification.additive_fit import AdditiveFit
     from recombine.theory.identification.identify import Identification
@@ -74,21 +73,16 @@ def features_of(design: Design, cells: IntArray) -> list[str]:
     tables = design.reading.level_features
     if not tables:
         return []
-    told: dict[int, BoolArray] = {}
-    new = np.zeros((len(cells), len(design.names)), dtype=bool)
+    new, by_features = np.zeros((2, len(cells), len(design.names)), dtype=bool)
     for factor in range(len(design.names)):
         twins = list(design.space.twins(factor))
         new[:, factor] = ~np.isin(cells[:, factor], design.seen[:, twins])
         table = next((tables[design.names[twin]] for twin in twins if design.names[twin] in tables), None)
         if table is not None:
-            described = np.asarray(np.isfinite(table.of(design.factors[factor].levels)).all(axis=1))
-            told[factor] = new[:, factor] & described[cells[:, factor]]
-    by_features = np.stack(
-        [told.get(factor, np.zeros(len(cells), dtype=bool)) for factor in range(new.shape[1])], axis=1
-    )
+            described = np.isfinite(table.of(design.factors[factor].levels)).all(axis=1)
+            by_features[:, factor] = new[:, factor] & described[cells[:, factor]]
     texts = []
-    complete = np.asarray((new == by_features).all(axis=1))
-    for row in by_features & complete.reshape(-1, 1):
+    for row in by_features & (new == by_features).all(axis=1, keepdims=True):
         names = [design.names[factor] for factor in np.flatnonzero(row)]
         texts.append(f"features of {' and '.join(names)}" if names else "")
     return texts
@@ -112,23 +106,6 @@ class PosteriorRanges:
         """Why no range can be given; None if one can."""
         few = None if self.freedom is None else NoRange.FEW_DEGREES
         return NoRange.CHANCES_UNSEEN if self.chances else few
-
-
-def affordable_components(design: Design, listed: int) -> ComponentsFit | None:
-    """Fit components to a design of whose cells ``listed`` are to get a value; None where that takes too long."""
-    # What is behind it takes longer to import than to look at a small table.
-    from recombine.jobs.values.cell_values import fit_affordable
-
-    return fit_affordable(design, listed)
-
-
-def carried_shares(components: ComponentsFit | None, design: Design) -> OutcomeShares | None:
-    """Return what carries the outcome of a design; None without components, and where none is beyond chance."""
-    if components is None or not components.terms:
-        return None
-    from recombine.jobs.values.outcome_shares import outcome_shares
-
-    return outcome_shares(components, design.names, design.seen, design.symmetric)
 
 
 def choose_source(
@@ -257,9 +234,3 @@ def exact_freedom(components: ComponentsFit, design: Design, fit: AdditiveFit | 
     residual = float(np.abs(components.y - fit.fitted).max())
     exact = residual <= MAX_ROUNDING_SHARE * float(np.abs(components.y).max())
     return freedom if exact and 0 < freedom < MIN_EXACT_DEGREES else None
-
-
-def chances_unseen(design: Design) -> bool:
-    """Say whether the outcome has two values and no seen cell is measured twice, so that its chances do not show."""
-    two = design.outcome_column.two_values is not None
-    return two and bool((design.precision[design.train] <= 1).all())
