@@ -233,7 +233,7 @@ class Forecast(KernelForecast):
             return None
         return read_factors(task.design, self.fit, cells, {("ntk", 1): told, ("nngp", 1): told}, observed, self.error)
 
-    @property
+    @cached_property
     def trained_slopes(self) -> dict[str, float]:
         """Factor -> share of its effect that arrives in the trained network; empty where none was trained."""
         rows = () if self.trained_factors is None else self.trained_factors[0].rows()
@@ -245,13 +245,11 @@ class Forecast(KernelForecast):
 
         The mean is nearer to the next network than either.
         """
-        rows, own = self.slopes.rows(), self.trained_slopes
-        told = [row | {"trained": own.get(str(row["factor"]), np.nan)} for row in rows if row["told"]]
+        told = [row for row in self.slopes.rows() if row["told"] and row["slope"] == row["slope"]]
         for row in told:
-            row["arrives"] = (
-                float(np.nanmean([row["slope"], row["trained"]])) if row["slope"] == row["slope"] else np.nan
-            )
-        return [row for row in told if row["arrives"] == row["arrives"]]
+            row["trained"] = self.trained_slopes.get(str(row["factor"]), np.nan)
+            row["arrives"] = float(np.nanmean([row["slope"], row["trained"]]))
+        return told
 
     @cached_property
     def expected_shortcuts(self) -> tuple[Shortcut, ...]:

@@ -142,7 +142,6 @@ class CompositionalRegressor(MultiOutputMixin, RegressorMixin, CellEstimator):  
     @cached_property
     def components_(self) -> ComponentsFit:
         """What each factor and pair carries, the noise, and the scale on which they add."""
-        self._check_fitted()
         self._refuse_outputs("components_")
         return fit_values(self._design, self._table.levels, self._level_features())
 
@@ -178,6 +177,7 @@ class CompositionalRegressor(MultiOutputMixin, RegressorMixin, CellEstimator):  
         check_is_fitted(self, ["_design", "outputs_"], all_or_any=any)
 
     def _refuse_outputs(self, name: str) -> None:
+        self._check_fitted()
         if "outputs_" in vars(self):
             raise InputError(f"{name} are those of one output; take them from outputs_[0] and so on")
 
@@ -188,7 +188,6 @@ class CompositionalRegressor(MultiOutputMixin, RegressorMixin, CellEstimator):  
     @property
     def features_(self) -> Table:
         """What each descriptor of levels moves values by, as a share of the outcome's variance."""
-        self._check_fitted()
         self._refuse_outputs("features_")
         shares = {
             factor: feature_shares(self.components_, factor, table) for factor, table in self._level_features().items()
@@ -201,7 +200,6 @@ class CompositionalRegressor(MultiOutputMixin, RegressorMixin, CellEstimator):  
     @property
     def effects_(self) -> Table:
         """What each level of each factor adds by itself on the scale of the components, with its standard error."""
-        self._check_fitted()
         self._refuse_outputs("effects_")
         tables = [self.components_.effects(factor) for factor in range(len(self._table.levels))]
         counts = [len(levels) for levels in self._table.levels]

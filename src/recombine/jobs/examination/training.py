@@ -25,8 +25,6 @@ from recombine.writing import listing
 
 #: So much of a problem is repeated in an error.
 MAX_PROBLEM_LETTERS = 80
-#: Takes training inputs, training outcomes and the inputs to predict, and returns predictions.
-TrainAndPredict = Callable[[Any, npt.NDArray[Any], Any], npt.ArrayLike]
 
 
 @dataclass(frozen=True)

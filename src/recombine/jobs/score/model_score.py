@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.jobs.limits import SCORE_LIMITS
 from recombine.jobs.score.amounts import Amount, mean_amount
 from recombine.jobs.score.attribution import Attribution, attribute
@@ -41,7 +41,7 @@ class Misses:
     most: float
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ModelScore:
     """What one model did on the held-out cells."""
 
@@ -63,8 +63,6 @@ class ModelScore:
     below_noise: BelowNoise | None = None
     slices: tuple[Slice, ...] = ()  #: Levels and pairs of levels that carry the error beyond chance, worst first.
     calibration: Calibration | None = None  #: Of chances on determined cells: whether they are too sure or too timid.
-
-    __repr__ = brief_repr
 
     @property
     def causes(self) -> dict[str, Amount]:

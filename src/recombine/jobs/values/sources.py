@@ -79,7 +79,7 @@ def features_of(design: Design, cells: IntArray) -> list[str]:
         new[:, factor] = ~np.isin(cells[:, factor], design.seen[:, twins])
         table = next((tables[design.names[twin]] for twin in twins if design.names[twin] in tables), None)
         if table is not None:
-            described = np.isfinite(table.of(design.factors[factor].levels)).all(axis=1)
+            described = np.asarray(np.isfinite(table.of(design.factors[factor].levels)).all(axis=1))
             by_features[:, factor] = new[:, factor] & described[cells[:, factor]]
     texts = []
     for row in by_features & (new == by_features).all(axis=1, keepdims=True):
