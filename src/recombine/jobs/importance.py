@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, product_size
-from recombine.cells.conjunctions import Subset, canonical, distinct, every_cell
+from recombine.cells.conjunctions import Subset, canonical, distinct, every_cell, places_among
 from recombine.cells.possible import Possible
 from recombine.design.design import Design
 from recombine.errors import InputError, near_miss
@@ -126,10 +126,7 @@ def _first_match(patterns: IntArray, rows: IntArray, cells: IntArray, none: int)
     """Return for each of ``cells`` (N, J) the smallest of ``rows`` (R,) whose pattern (R, J) it equals, or ``none``."""
     if not patterns.shape[1]:
         return np.full(len(cells), rows[0])
-    _, inverse = distinct(np.vstack([patterns, cells]))
-    smallest = np.full(int(inverse.max()) + 1, none)
-    smallest[inverse[: len(patterns)][::-1]] = rows[::-1]
-    return np.asarray(smallest[inverse[len(patterns) :]])
+    return np.asarray(np.append(rows[::-1], none)[places_among(patterns[::-1], cells)])
 
 
 def read_importance(data: object, design: Design, column: str | None = None) -> Importance:

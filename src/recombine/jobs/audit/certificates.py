@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.cells.conjunctions import canonical, contains
+from recombine.cells.conjunctions import canonical, contains, places_among
 from recombine.cells.seen import SeenCells
 from recombine.errors import SolverError
 from recombine.theory.identification.certificate import Certificate, Names, certificate, cube_terms, written_weight
@@ -227,14 +227,12 @@ def _added_outcomes(decided: Decided, certificate: Certificate) -> FloatArray | 
 
 def certificate_places(design: Design, certificate: Certificate) -> IntArray:
     """Return the places of a certificate's cells among the seen ones, shape (m,)."""
-    places = [np.flatnonzero((design.seen == cell).all(axis=1))[0] for cell in certificate.cells]
-    return np.array(places, dtype=np.int64)
+    return places_among(design.seen, np.array(certificate.cells, dtype=np.int64))
 
 
 def _measured(design: Design, cell: IntArray) -> float | None:
     """Outcome of a cell (1, C) that was held out, None for others."""
     if design.outcome is None:
         return None
-    same = canonical(design.held_out, design.symmetric) == canonical(cell, design.symmetric)
-    places = np.flatnonzero(same.all(axis=1))
-    return float(design.outcome[~design.train][places[0]]) if len(places) else None
+    place = places_among(*(canonical(cells, design.symmetric) for cells in (design.held_out, cell)))[0]
+    return float(design.outcome[~design.train][place]) if place >= 0 else None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.cells.conjunctions import canonical, distinct, every_arrangement
+from recombine.cells.conjunctions import canonical, every_arrangement, places_among
 from recombine.cells.scales import FactorScale
 from recombine.errors import SolverError
 from recombine.jobs.audit.noise import cell_noise
@@ -168,10 +168,7 @@ def _asked(depths: Sequence[int]) -> list[tuple[str, int]]:
 def shown_cells(design: Design, cells: IntArray, outcome: FloatArray) -> tuple[IntArray, FloatArray]:
     """Return cells in every order of symmetric factors, each with its outcome."""
     shown = every_arrangement(cells, design.symmetric)
-    _, index = distinct(np.vstack([cells, canonical(shown, design.symmetric)]))
-    value = np.zeros(int(index.max()) + 1)
-    value[index[: len(cells)]] = outcome
-    return shown, value[index[len(cells) :]]
+    return shown, outcome[places_among(cells, canonical(shown, design.symmetric))]
 
 
 def score_held_out(

@@ -19,7 +19,9 @@ from recombine.jobs.values.sources import (
     PosteriorRanges,
     RestsOn,
     ValueSource,
+    affordable_components,
     between_seen,
+    carried_shares,
     choose_source,
     features_of,
     furthest_cells,
@@ -211,22 +213,12 @@ class Values:
     @cached_property
     def components(self) -> ComponentsFit | None:
         """What factors and pairs of them carry; None without an outcome, and where that takes too long to fit."""
-        if self.fit is None:
-            return None
-        # What is behind it takes longer to import than to look at a small table.
-        from recombine.jobs.values.cell_values import fit_affordable
-
-        return fit_affordable(self.decided.design, len(self.decided.listing.cells))
+        return None if self.fit is None else affordable_components(self.decided.design, len(self.decided.listing.cells))
 
     @cached_property
     def shares(self) -> OutcomeShares | None:
         """What carries the outcome, by sets of factors; None where no value is better than the mean."""
-        if self.components is None:
-            return None
-        from recombine.jobs.values.outcome_shares import outcome_shares
-
-        design = self.decided.design
-        return outcome_shares(self.components, design.names, design.seen, design.symmetric)
+        return None if self.components is None else carried_shares(self.components, self.decided.design)
 
     @cached_property
     def source(self) -> ValueSource | None:

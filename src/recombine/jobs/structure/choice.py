@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import field
 from enum import StrEnum, auto
+from typing import Any
 
 import numpy as np
 
@@ -163,16 +164,7 @@ def _compared(
     seconds = float("inf") if asked else STRUCTURE_LIMITS.max_seconds_compared
     try:
         with counted_work(1e9 * seconds - looking.spent):
-            part = data.rows(places)
-            rungs = ladder(
-                part.cells,
-                part.y,
-                variance=noise,
-                counts=part.counts,
-                symmetric=part.symmetric,
-                structures=names,
-                seed=seed,
-            )
+            rungs = _scored(data.rows(places), names, noise, seed)
         chosen, fit = rungs.chosen.structure, None
         if not chosen.is_sum:
             fit = rungs.fit if len(places) == len(outcome) else chosen.fit(data)
@@ -194,6 +186,12 @@ def _misfit(asked: Structure, error: InputError) -> InputError:
     """Return the error of a structure that was asked for and does not fit, with a cure where it names none."""
     cure = "" if ";" in str(error) else "; name another --structure, such as add, or leave it out"
     return InputError(f"structure {asked.name} does not fit this table: {error}{cure}")
+
+
+def _scored(data: StructureData, names: list[str], noise: FloatArray | None, seed: int) -> Ladder:
+    """Score the structures of these names on held-out cells."""
+    settings: dict[str, Any] = {"counts": data.counts, "symmetric": data.symmetric, "structures": names, "seed": seed}
+    return ladder(data.cells, data.y, variance=noise, **settings)
 
 
 def verdicts_under(choice: Choice, engine: Identification, cells: IntArray) -> IntArray:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from recombine.cells.arrays import BoolArray, FloatArray, IntArray
     from recombine.design.design import Design
     from recombine.jobs.structure.choice import Choice
+    from recombine.jobs.values.outcome_shares import OutcomeShares
     from recombine.theory.components.fit import ComponentsFit
     from recombine.theory.identification.additive_fit import AdditiveFit
     from recombine.theory.identification.identify import Identification
@@ -106,6 +107,21 @@ class PosteriorRanges:
         """Why no range can be given; None if one can."""
         few = None if self.freedom is None else NoRange.FEW_DEGREES
         return NoRange.CHANCES_UNSEEN if self.chances else few
+
+
+def affordable_components(design: Design, listed: int) -> ComponentsFit | None:
+    """Fit components to a design of whose cells ``listed`` are to get a value; None where that takes too long."""
+    # What is behind it takes longer to import than to look at a small table.
+    from recombine.jobs.values.cell_values import fit_affordable
+
+    return fit_affordable(design, listed)
+
+
+def carried_shares(components: ComponentsFit, design: Design) -> OutcomeShares | None:
+    """Return what carries the outcome of a design; None where nothing is beyond chance."""
+    from recombine.jobs.values.outcome_shares import outcome_shares
+
+    return outcome_shares(components, design.names, design.seen, design.symmetric)
 
 
 def choose_source(
