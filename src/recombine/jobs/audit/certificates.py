@@ -234,5 +234,5 @@ def _measured(design: Design, cell: IntArray) -> float | None:
     """Outcome of a cell (1, C) that was held out, None for others."""
     if design.outcome is None:
         return None
-    place = places_among(*(canonical(cells, design.symmetric) for cells in (design.held_out, cell)))[0]
-    return float(design.outcome[~design.train][place]) if place >= 0 else None
+    row = places_among(*(canonical(cells, design.symmetric) for cells in (design.held_out, cell)))[0]
+    return float(design.outcome[~design.train][row]) if row >= 0 else None

@@ -184,8 +184,10 @@ def _compared(
 
 def _misfit(asked: Structure, error: InputError) -> InputError:
     """Return the error of a structure that was asked for and does not fit, with a cure where it names none."""
-    cure = "" if ";" in str(error) else "; name another --structure, such as add, or leave it out"
-    return InputError(f"structure {asked.name} does not fit this table: {error}{cure}")
+    return InputError(
+        f"structure {asked.name} does not fit this table: {error}"
+        f"{'' if ';' in str(error) else '; name another --structure, such as add, or leave it out'}"
+    )
 
 
 def _scored(data: StructureData, names: list[str], noise: FloatArray | None, seed: int) -> Ladder:
