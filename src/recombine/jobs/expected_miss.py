@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import contains
 from recombine.jobs.audit.additivity import root_mean_square
+from recombine.jobs.audit.audit import Audit
 from recombine.jobs.audit.fitted_networks import ForecastSource, noise_at
 from recombine.jobs.audit.forecast import VALUE_ROUNDING, error_of_values, values_at
+from recombine.jobs.audit.parts import AssumedStructure
 from recombine.jobs.limits import AUDIT_LIMITS
+from recombine.theory.structures.ladder import Ladder
 from recombine.verdicts import Verdict
-
-if TYPE_CHECKING:
-    from recombine.cells.arrays import FloatArray, IntArray
-    from recombine.jobs.audit.audit import Audit
-    from recombine.jobs.audit.parts import AssumedStructure
-    from recombine.theory.structures.ladder import Ladder
 
 
 @dataclass(frozen=True)

@@ -215,25 +215,19 @@ def _forbidden(design: Design, forbidden: Sequence[Cell], cells: IntArray) -> Bo
 
 
 def _costs(design: Design, cost: Costs | None, cells: IntArray) -> FloatArray:
-    if cost is None:
+    if not cost:
         return np.ones(len(cells))
     if callable(cost):
         costs = np.array([float(cost(row)) for row in Table(design.space.decode(cells)).rows()])
     else:
-        costs = _priced(design, cost, cells)
+        named = np.array([design.space.cell(levels) for levels in cost])
+        prices = np.array([*map(float, cost.values()), 1.0])  # the last one is that of all other cells
+        costs = prices[places_among(named, cells)]
     good = np.isfinite(costs) & (costs > 0)
     if not good.all():
         bad = int(np.flatnonzero(~good)[0])
         raise InputError(f"the cost of {design.label(cells[bad])} is {costs[bad]:g}; costs are positive numbers")
     return costs
-
-
-def _priced(design: Design, cost: Mapping[Any, float], cells: IntArray) -> FloatArray:
-    if not cost:
-        return np.ones(len(cells))
-    named = np.array([design.space.cell(levels) for levels in cost])
-    prices = np.array([*map(float, cost.values()), 1.0])  # the last one is that of all other cells
-    return prices[places_among(named, cells)]
 
 
 def read_costs(data: object, design: Design) -> dict[tuple[str, ...], float]:

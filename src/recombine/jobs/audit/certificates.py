@@ -7,25 +7,21 @@ varies less; so its own value and variance are said beside it.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import canonical, contains, places_among
 from recombine.cells.seen import SeenCells
+from recombine.design.design import Design
 from recombine.errors import SolverError
+from recombine.jobs.audit.parts import Decided, Values
 from recombine.theory.identification.certificate import Certificate, Names, certificate, cube_terms, written_weight
 from recombine.theory.identification.nullspace import Route
 from recombine.verdicts import Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from recombine.cells.arrays import FloatArray, IntArray
-    from recombine.design.design import Design
-    from recombine.jobs.audit.parts import Decided, Values
 
 #: Certificates shown; so many where one takes seconds rather than an instant, which more cells and conjunctions do.
 CERTIFICATES_SHOWN, SLOW_CERTIFICATES_SHOWN, SLOW_CELLS, SLOW_CONJUNCTIONS = 10, 3, 2_000, 60

@@ -6,24 +6,20 @@ import itertools
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
-from recombine.cells.arrays import product_size
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, product_size
 from recombine.cells.conjunctions import Conjunctions, Subset, canonical, every_cell
 from recombine.cells.scales import FactorScale
+from recombine.design.design import Design
 from recombine.errors import InputError, SolverError
+from recombine.jobs.audit.parts import Decided, Values
 from recombine.jobs.listing import ListingKind, holds_first
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from recombine.cells.arrays import BoolArray, FloatArray, IntArray
-    from recombine.design.design import Design
-    from recombine.jobs.audit.parts import Decided, Values
 
 #: Products up to this many cells are mapped whole; of larger ones the listed cells stand for all.
 MAX_MAPPED_CELLS = 1_000_000

@@ -21,26 +21,23 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.brief import record
+from recombine.design.design import Design
 from recombine.design.scaling import nearest_knots, on_curve
 from recombine.errors import SolverError
 from recombine.jobs.audit.noise import pooled_variance
 from recombine.jobs.limits import STRUCTURE_LIMITS
+from recombine.jobs.structure.choice import Choice
 from recombine.jobs.structure.held_out_ranges import HeldOutRanges, NoRange, RangeOf, held_out_ranges, local_quantiles
+from recombine.jobs.values.sources import PosteriorRanges
 from recombine.tables.grouping import RowsAre
+from recombine.theory.identification.additive_fit import AdditiveFit
+from recombine.theory.identification.leverage import Leverage
 from recombine.verdicts import Verdict
-
-if TYPE_CHECKING:
-    from recombine.cells.arrays import FloatArray, IntArray
-    from recombine.design.design import Design
-    from recombine.jobs.structure.choice import Choice
-    from recombine.jobs.values.sources import PosteriorRanges
-    from recombine.theory.identification.additive_fit import AdditiveFit
-    from recombine.theory.identification.leverage import Leverage
 
 #: A range is calibrated on so many of them with the nearest leverage: this share of all, but no fewer than this number.
 NEAREST_LEVERAGE_SHARE, MIN_NEAREST_LEVERAGES = 0.2, 50

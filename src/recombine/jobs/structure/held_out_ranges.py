@@ -11,17 +11,14 @@ from __future__ import annotations
 from dataclasses import field
 from enum import StrEnum, auto
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recombine.cells.arrays import FloatArray
 from recombine.cells.brief import record
+from recombine.design.design import Design
 from recombine.jobs.limits import STRUCTURE_LIMITS
-
-if TYPE_CHECKING:
-    from recombine.cells.arrays import FloatArray
-    from recombine.design.design import Design
-    from recombine.jobs.structure.choice import Choice
+from recombine.jobs.structure.choice import Choice
 
 #: A range rests on so many misses with the nearest values: this share of all, but no fewer than this number.
 NEAREST_VALUE_SHARE, MIN_NEAREST_VALUES = 0.1, 100
