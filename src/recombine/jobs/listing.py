@@ -209,7 +209,7 @@ class NearCells:
         blocks, remaining = [], count
         for number, there_are in enumerate(self.counts):
             share = remaining // (self.most + 1 - number)
-            cells = self._all(number) if there_are <= share else self.draw(number, share, generator)
+            cells = self._all(number) if number and there_are <= share else self.draw(number, share, generator)
             blocks.append(distinct(cells)[0])
             remaining -= len(blocks[-1])
         return np.vstack(blocks)
