@@ -136,7 +136,10 @@ def predict_networks(
 
     A kernel whose solve does not converge in the steps it is given is left out, and so are those after it.
     """
-    shown, answers = shown_cells(design, design.cells[train], design.observed.measured[train])
+    # Cells are shown in every order of symmetric factors, each with its outcome.
+    shown = every_arrangement(design.cells[train], design.symmetric)
+    places = places_among(design.cells[train], canonical(shown, design.symmetric))
+    answers = design.observed.measured[train][places]
     predictions = {}
     for name, depth in each("kernels of networks", _asked(depths)):
         kernel = KERNELS[name](depth, len(design.factors))
@@ -163,12 +166,6 @@ def affordable_steps(cells: IntArray) -> int:
 
 def _asked(depths: Sequence[int]) -> list[tuple[str, int]]:
     return [(name, depth) for depth in depths for name in KERNELS]
-
-
-def shown_cells(design: Design, cells: IntArray, outcome: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Return cells in every order of symmetric factors, each with its outcome."""
-    shown = every_arrangement(cells, design.symmetric)
-    return shown, outcome[places_among(cells, canonical(shown, design.symmetric))]
 
 
 def score_held_out(

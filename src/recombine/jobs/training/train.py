@@ -144,9 +144,6 @@ class _Work:
         step = SECONDS_PER_STEP + 6 * min(rows, BATCH_ROWS) * weights / OPERATIONS_PER_SECOND
         return (self.epochs if epochs is None else epochs) * -(-rows // BATCH_ROWS) * step
 
-    def affords(self, work: float) -> bool:
-        return self.spent + work <= self.most
-
     def max_epochs(self, rows: int, columns: int) -> int:
         """Return how many epochs of the first network fit into what there is, at most those that people allow."""
         return int(min(NETWORK_EPOCHS, self.most / self.of(NETWORK, rows, columns, 1)))
@@ -183,14 +180,16 @@ def _models(
     names = [name for name in LAYERS if name == NETWORK or name in task.names]
     for name in each("training models", names if fewest >= MIN_ROWS_TO_STOP else [n for n in names if n != STOPPED]):
         fits = len(splits) * (1 + fitting.classifies(name))
-        if name != NETWORK and not work.affords(fits * work.of(name, int(splits[0][0].sum()), fitting.columns)):
+        needed = fits * work.of(name, int(splits[0][0].sum()), fitting.columns)
+        if name != NETWORK and work.spent + needed > work.most:
             left_out.append(name)
             continue
-        following = splits if name != NETWORK else splits[1:]
-        parts = [fitting.predict(name, split[0], _asked(task, split)) for split in following]
-        parts = [leading, *parts] if name == NETWORK else parts
-        right = [fitting.classify(name, split[0], _asked(task, split)) for split in splits]
-        models.append(_scored(task, name, splits, parts, right if fitting.classifies(name) else None))
+        parts = [leading] if name == NETWORK else []
+        parts += [fitting.predict(name, split[0], _asked(task, split)) for split in splits[len(parts) :]]
+        classes = None
+        if fitting.classifies(name):
+            classes = [fitting.predict(name, split[0], _asked(task, split), classes=True) for split in splits]
+        models.append(_scored(task, name, splits, parts, classes))
     scored = np.zeros(len(task.places), dtype=bool)
     scored[np.concatenate([asked for _, asked in splits])] = True
     folds = 0 if task.held_out else len(splits)
@@ -259,22 +258,16 @@ class _Fitting:
     def __post_init__(self) -> None:
         self.columns = self.inputs(self.design.cells[:1]).shape[1]
 
-    def predict(self, name: str, train: BoolArray, asked: IntArray) -> FloatArray:
-        """Return what a model trained on cells (M,) that are flagged says of ``asked`` (T, C), (T,)."""
-        return self._fitted(name, train, asked, classes=False)
-
     def classifies(self, name: str) -> bool:
         """Whether a classifier is trained besides: the outcome of each cell is one of two values."""
         two = self.design.outcome_column.two_values
         return two is not None and name != STOPPED and bool(np.isin(self.design.observed.seen_outcome, two).all())
 
-    def classify(self, name: str, train: BoolArray, asked: IntArray) -> FloatArray:
-        """Return which of the two values a classifier says, (T,)."""
-        if not self.classifies(name):
-            return np.zeros(0)
-        return self._fitted(name, train, asked, classes=True)
+    def predict(self, name: str, train: BoolArray, asked: IntArray, classes: bool = False) -> FloatArray:
+        """Return what a model trained on cells (M,) that are flagged says of ``asked`` (T, C), (T,).
 
-    def _fitted(self, name: str, train: BoolArray, asked: IntArray, classes: bool) -> FloatArray:
+        Of ``classes`` it is a classifier, which says one of the two values of the outcome.
+        """
         rows, answers = int(train.sum()), self.design.observed.measured[train]
         model: Any = STANDARD_MODELS[name](self.seed, classes)
         allowed = NETWORK_EPOCHS
