@@ -236,6 +236,7 @@ def read_costs(data: object, design: Design) -> dict[tuple[str, ...], float]:
     Examples
     --------
     >>> import pandas as pd
+    >>> from recombine.design import Design
     >>> design = Design.from_cells([[0, 0], [1, 1]], names=["colour", "shape"])
     >>> read_costs(pd.DataFrame({"colour": [0], "shape": [1], "cost": [2.5]}), design)
     {('0', '1'): 2.5}
@@ -265,6 +266,7 @@ def read_forbidden(data: object, design: Design) -> list[dict[str, str]]:
     Examples
     --------
     >>> import pandas as pd
+    >>> from recombine.design import Design
     >>> design = Design.from_cells([[0, 0], [1, 1]], names=["colour", "shape"])
     >>> read_forbidden(pd.DataFrame({"shape": [1]}), design)
     [{'shape': '1'}]
