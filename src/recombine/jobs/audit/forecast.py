@@ -313,7 +313,40 @@ def forecast(
         return Forecast(obstacle=reason)
     engine = first or identify(design.seen, **design.shape, seed=seed)
     with one_thread():  # small matrices: more threads only wait for each other
-        return _fitted_forecast(design, unseen, engine, check, fit or fit_order(design, 1), assumed, seed, by)
+        fit = fit or fit_order(design, 1)
+        enough, scored, observed = AUDIT_LIMITS.min_cells_tested, None, None
+        held = np.flatnonzero(~design.train)
+        held_out = held[~contains(design.seen, design.cells[held])]  # a cell may have rows on both sides of the split
+        chosen, adding = _determined(design.cells[held_out], engine, assumed)
+        rows = _some(held_out[chosen], MAX_SCORED_CELLS, seed)
+        if len(rows) >= enough:
+            scored = score_held_out(design, fit, rows, design.train, ForecastSource.HELD_OUT_ROWS)
+            targets, told, observed = design.cells[rows], scored.networks, design.observed.measured[rows]
+        else:
+            chosen, adding = _determined(unseen, engine, assumed)
+            targets = _some(unseen[chosen], MAX_CELLS_FOR_SLOPES, seed)
+            told = predict_networks(design, design.train, targets, (1,)) if len(targets) >= enough else {}
+            # What could not be fitted to all cells need not be tried on nine tenths of them.
+            judged = check if assumed is None else assumed.check
+            if check is not None and judged is not None and (told or len(targets) < enough):
+                scored = score_seen(design, check, judged, seed)
+                adding = adding and (scored is None or scored.adding)
+        error = None if scored is None else _error(scored)
+        tables: dict[str, Any] = {} if scored is None else {"depths": _depths(scored)}
+        if told.keys() >= _ONE_LAYER:
+            tables["slopes"], tables["shortcuts"] = read_factors(design, fit, targets, told, observed, error)
+        reason = None
+        if error is None and not len(tables.get("slopes", ())):
+            reason = ForecastObstacle(NoForecast.FEW_CELLS, enough)
+            if len(targets) >= enough or scored is not None:
+                steps = affordable_steps(every_arrangement(design.seen, design.symmetric))
+                reason = ForecastObstacle(NoForecast.MANY_STEPS, steps)
+        shallow = depths_of(design) != DEPTHS
+        if scored is not None and by is not ForecastBy.THEORY:
+            beyond = targets if observed is None and len(targets) >= enough else None
+            tables["task"] = TrainingTask(design, scored.places, beyond, seed, by is ForecastBy.TRAINED)
+        tables |= {"obstacle": reason, "shallow": shallow, "adding": adding, "fit": fit, "fitted": design}
+        return Forecast(error, unseen=len(targets), scored=scored, **tables)
 
 
 def forecast_under(structure: AssumedStructure) -> Forecast:
@@ -364,51 +397,6 @@ def values_at(structure: AssumedStructure, places: IntArray) -> FloatArray:
     if seen.any():
         values[seen] = structure.left_out[(np.cumsum(design.train) - 1)[places[seen]]]
     return values
-
-
-def _fitted_forecast(
-    design: Design,
-    unseen: IntArray,
-    engine: Identification,
-    check: OrderCheck | None,
-    fit: AdditiveFit,
-    assumed: Determinacy | None,
-    seed: int,
-    by: ForecastBy,
-) -> Forecast:
-    enough, scored, observed = AUDIT_LIMITS.min_cells_tested, None, None
-    held = np.flatnonzero(~design.train)
-    held_out = held[~contains(design.seen, design.cells[held])]  # a cell may have rows on both sides of the split
-    chosen, adding = _determined(design.cells[held_out], engine, assumed)
-    rows = _some(held_out[chosen], MAX_SCORED_CELLS, seed)
-    if len(rows) >= enough:
-        scored = score_held_out(design, fit, rows, design.train, ForecastSource.HELD_OUT_ROWS)
-        targets, told, observed = design.cells[rows], scored.networks, design.observed.measured[rows]
-    else:
-        chosen, adding = _determined(unseen, engine, assumed)
-        targets = _some(unseen[chosen], MAX_CELLS_FOR_SLOPES, seed)
-        told = predict_networks(design, design.train, targets, (1,)) if len(targets) >= enough else {}
-        # What could not be fitted to all cells need not be tried on nine tenths of them.
-        judged = check if assumed is None else assumed.check
-        if check is not None and judged is not None and (told or len(targets) < enough):
-            scored = score_seen(design, check, judged, seed)
-            adding = adding and (scored is None or scored.adding)
-    error = None if scored is None else _error(scored)
-    tables: dict[str, Any] = {} if scored is None else {"depths": _depths(scored)}
-    if told.keys() >= _ONE_LAYER:
-        tables["slopes"], tables["shortcuts"] = read_factors(design, fit, targets, told, observed, error)
-    reason = None
-    if error is None and not len(tables.get("slopes", ())):
-        reason = ForecastObstacle(NoForecast.FEW_CELLS, enough)
-        if len(targets) >= enough or scored is not None:
-            steps = affordable_steps(every_arrangement(design.seen, design.symmetric))
-            reason = ForecastObstacle(NoForecast.MANY_STEPS, steps)
-    shallow = depths_of(design) != DEPTHS
-    if scored is not None and by is not ForecastBy.THEORY:
-        beyond = targets if observed is None and len(targets) >= enough else None
-        tables["task"] = TrainingTask(design, scored.places, beyond, seed, by is ForecastBy.TRAINED)
-    tables |= {"obstacle": reason, "shallow": shallow, "adding": adding, "fit": fit, "fitted": design}
-    return Forecast(error, unseen=len(targets), scored=scored, **tables)
 
 
 def _determined(cells: IntArray, engine: Identification, assumed: Determinacy | None) -> tuple[BoolArray, bool]:
