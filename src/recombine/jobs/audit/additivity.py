@@ -156,23 +156,17 @@ class AdditivityCheck:
     @cached_property
     def table(self) -> Table:
         """One row per order: cells tested, errors, the share explained, lack of fit, state."""
-        nothing = float("nan")
-        tests = [
-            (nothing, nothing) if test is None else (test.statistic, test.p_value)
-            for test in (check.lack_of_fit for check in self.orders)
-        ]
+        tests = [check.lack_of_fit for check in self.orders]
         return Table(
             {
                 "order": [check.order for check in self.orders],
                 "cells tested": [check.tested for check in self.orders],
                 "error": [check.error for check in self.orders],
                 "mean baseline": [check.baseline for check in self.orders],
-                "error if effects add": [
-                    nothing if check.expected is None else check.expected for check in self.orders
-                ],
+                "error if effects add": np.array([check.expected for check in self.orders], dtype=float),
                 "share explained": [check.share for check in self.orders],
-                "lack of fit F": [statistic for statistic, _ in tests],
-                "lack of fit p": [p_value for _, p_value in tests],
+                "lack of fit F": np.array([test and test.statistic for test in tests], dtype=float),
+                "lack of fit p": np.array([test and test.p_value for test in tests], dtype=float),
                 "additivity": [self.state_at(check.order) for check in self.orders],
             }
         )
