@@ -133,12 +133,10 @@ class Ranges:
         h = np.maximum(self.leverages.of(cells) if leverage is None else leverage, 0.0)
         carried = h * self._levels.share(cells)
         error = self._standard_error(h, carried)
-        if self.obstacle:
-            blank = np.full(len(cells), np.nan)
-            middle = self.design.outcome_column.bounded(predicted)
-            return CellRanges(middle, error, blank, blank, middle)
-        own = np.full(len(cells), self.own) if measurements is None else 1 / measurements
-        half = self._quantile(h, cells) * self.spread.of(own, h, carried)
+        half = np.full(len(cells), np.nan)
+        if not self.obstacle:
+            own = np.full(len(cells), self.own) if measurements is None else 1 / measurements
+            half = self._quantile(h, cells) * self.spread.of(own, h, carried)
         # The mean of a two-valued outcome lies between its values.
         low, middle, high = map(self.design.outcome_column.bounded, (predicted - half, predicted, predicted + half))
         return CellRanges(middle, error, low, high, middle)
