@@ -191,13 +191,7 @@ def plan(
 
 
 def _connect(
-    design: Design,
-    decided: Identification,
-    pool: Pool,
-    reach: Reach,
-    k: int | None,
-    seed: int,
-    some: bool = False,
+    design: Design, decided: Identification, pool: Pool, reach: Reach, k: int | None, seed: int, some: bool
 ) -> tuple[list[Pick], BoolArray]:
     """Pick cells until all that can be are determined or ``k`` are picked; also say which pool cells they determine.
 

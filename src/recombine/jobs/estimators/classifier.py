@@ -251,12 +251,7 @@ class CompositionalClassifier(ClassifierMixin, CellEstimator):  # type: ignore[m
 
 
 def _held_out_losses(
-    cells: IntArray,
-    labels: IntArray,
-    classes: int,
-    sizes: Sequence[int],
-    seed: int,
-    weights: FloatArray | None = None,
+    cells: IntArray, labels: IntArray, classes: int, sizes: Sequence[int], seed: int, weights: FloatArray | None
 ) -> FloatArray:
     """Return the log loss of single effects and of pairs on R held-out rows, (2, R); raise where they cannot be told.
 
