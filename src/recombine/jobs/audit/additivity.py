@@ -8,10 +8,11 @@ whether effects interact at all.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum, auto
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -358,13 +359,22 @@ def leave_out(design: Design, fit: AdditiveFit, noise: FloatArray | None, seed: 
     # Floating point is good enough to choose cells to score: what it leaves undecided is not scored.
     route = Route.PROJECTION if features.columns > MAX_COLUMNS_EXACT else None
     folds = FOLDS if len(outcome) <= MAX_CELLS_ALL_FOLDS else 1
-    for fold in each("cells held out", range(folds)):
-        test, training = np.flatnonzero(fold_of == fold), fold_of != fold
-        verdicts = identify(cells[training], cells[test], features.order, **design.shape, route=route).verdicts
-        rows = test[verdicts == Verdict.DETERMINED]
+    numbers = each("cells held out", range(folds))
+    for training, rows in determined_by_others(cells, fold_of, numbers, features.order, route=route, **design.shape):
         fitted = fit_additive(features, cells[training], outcome[training], weight[training])
         predicted[rows], determined[rows] = fitted.predict(cells[rows]), True
     return LeftOut(folds, predicted, determined, int((fold_of < folds).sum()), noise)
+
+
+def determined_by_others(
+    cells: IntArray, fold: IntArray, numbers: Iterable[int], order: int, **about: Any
+) -> Iterator[tuple[BoolArray, IntArray]]:
+    """Yield for each fold which ``cells`` (N, C) are outside it, and the places of those in it that they determine."""
+    for number in numbers:
+        tested, training = np.flatnonzero(fold == number), fold != number
+        if len(tested) and training.any():
+            verdicts = identify(cells[training], cells[tested], order, **about).verdicts
+            yield training, tested[verdicts == Verdict.DETERMINED]
 
 
 def held_out_errors(design: Design, codes: IntArray, predicted: FloatArray) -> Table:

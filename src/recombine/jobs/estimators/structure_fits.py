@@ -21,15 +21,13 @@ from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import distinct
 from recombine.design.design import Design
 from recombine.errors import RecombineError
-from recombine.jobs.audit.additivity import fit_order
+from recombine.jobs.audit.additivity import determined_by_others, fit_order
 from recombine.jobs.audit.ranges import Ranges, Spread, fit_spread, ranges_of_sums, score_quantiles
 from recombine.jobs.structure.held_out_ranges import HeldOutRanges
 from recombine.jobs.values.cell_values import weighted_design
 from recombine.theory.identification.additive_fit import AdditiveFit
-from recombine.theory.identification.identify import identify
 from recombine.theory.identification.leverage import Leverage
 from recombine.theory.structures.structure import Structure, StructureData, StructureFit
-from recombine.verdicts import Verdict
 
 #: Parts that are held out in turn, and held-out cells after which no further part is.
 RANGE_FOLDS, ENOUGH_CELLS_HELD_OUT = 10, 20_000
@@ -112,12 +110,8 @@ class HeldOutFit:
         noise = float(worth * residuals @ residuals) / replicates if replicates else None
         fold_of = np.random.default_rng(self.seed).permutation(len(rows)) % RANGE_FOLDS
         predicted = np.full(len(rows), np.nan)
-        for fold in range(RANGE_FOLDS):
-            tested, training = np.flatnonzero(fold_of == fold), fold_of != fold
-            if not len(tested) or not training.any():
-                continue
-            identified = identify(rows[training], rows[tested], self.structure.order, sizes=self.data.sizes)
-            determined = tested[identified.verdicts == Verdict.DETERMINED]
+        numbers, order = range(RANGE_FOLDS), self.structure.order
+        for training, determined in determined_by_others(rows, fold_of, numbers, order, sizes=self.data.sizes):
             if len(determined):
                 rows_used = training[which]
                 data = replace(self.data.rows(np.flatnonzero(rows_used)), y=self.fit.to_outcome(y[rows_used]))
