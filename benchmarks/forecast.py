@@ -26,9 +26,8 @@ import recombine as rc
 from forecast_collect import collected
 from forecast_tables import is_kept_back
 from recombine.jobs.audit.forecast import read_factors
-from recombine.jobs.audit.limits import AUDIT_LIMITS
+from recombine.jobs.limits import AUDIT_LIMITS, TRAINING_LIMITS
 from recombine.jobs.training.expected_range import TableKind, Way
-from recombine.jobs.training.limits import TRAINING_LIMITS
 from recombine.theory.identification.additive_fit import fit_additive
 from trained_models import NETWORK, SAME, SEED
 

@@ -24,7 +24,7 @@ from recombine.data import flights_path
 from recombine.design.design import Design
 from recombine.jobs.audit.noise import pooled_variance
 from recombine.jobs.audit.ranges import measure_ranges
-from recombine.jobs.structure.limits import STRUCTURE_LIMITS
+from recombine.jobs.limits import STRUCTURE_LIMITS
 from recombine.theory.identification.additive_fit import fit_additive
 from recombine.theory.identification.identify import identify
 from recombine.theory.identification.leverage import Leverage

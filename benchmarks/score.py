@@ -29,8 +29,8 @@ import numpy as np
 from planted_models import KINDS, MODELS, Floats, Kind, World, class_parts, draw_classes, draw_world, planted_amounts
 from real_tables import real_frames
 from recombine import Design, InputError, score
+from recombine.jobs.limits import SCORE_LIMITS
 from recombine.jobs.score import CAUSES, ModelScore, Score
-from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.score import score_of
 from recombine.words import model_sentences
 

@@ -30,7 +30,7 @@ settings.load_profile("recombine")
 @pytest.fixture(scope="module", autouse=True)
 def theory_alone() -> Iterator[None]:
     """Let audits train nothing, which takes a second each."""
-    from recombine.jobs.training.limits import TRAINING_LIMITS
+    from recombine.jobs.limits import TRAINING_LIMITS
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("recombine.jobs.training.train.TRAINING_LIMITS", replace(TRAINING_LIMITS, max_cells_trained=0))
@@ -41,7 +41,7 @@ def theory_alone() -> Iterator[None]:
 def training(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let them train, as they do for users, where a test is marked ``trains``."""
     if "trains" in request.keywords:
-        from recombine.jobs.training.limits import TRAINING_LIMITS
+        from recombine.jobs.limits import TRAINING_LIMITS
 
         monkeypatch.setattr("recombine.jobs.training.train.TRAINING_LIMITS", TRAINING_LIMITS)
 

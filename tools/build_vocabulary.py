@@ -120,7 +120,7 @@ def findings_page() -> str:
 
 
 def limits_page() -> str:
-    """Return the page of the thresholds: every `Limits` that a ``limits.py`` of a job or of the inspection defines."""
+    """Return the page of the thresholds: every `Limits` of the jobs and of the inspection."""
     for package in (jobs, inspection):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if module.name.endswith(".limits"):

@@ -19,7 +19,7 @@ from jsonschema import Draft202012Validator
 import recombine
 from recombine._version import SCHEMA
 from recombine.cli import main
-from recombine.jobs.training.limits import TRAINING_LIMITS
+from recombine.jobs.limits import TRAINING_LIMITS
 
 FILE = Path(recombine.__file__).parent / "report" / "schema.json"
 ALL = json.loads(FILE.read_text(encoding="utf-8"))

@@ -149,7 +149,7 @@ def test_blanks_of_tables_beside_the_main_one_stay(tmp_path: Path) -> None:
     main, never = tmp_path / "main.csv", tmp_path / "never.csv"
     main.write_text("drug,dose,gain\na,1,1\na,2,2\nb,1,3\nb,2,4\nc,1,5\n", encoding="utf-8")
     never.write_text("drug,dose\na,1\n,2\n", encoding="utf-8")
-    from recombine.jobs.advice.constraints import read_forbidden
+    from recombine.jobs.advice.candidates import read_forbidden
 
     design = Design.from_frame(main, TableSpec(factors=("drug", "dose"), outcome="gain"))
     assert read_forbidden(never, design) == [{"drug": "a", "dose": "1"}, {"dose": "2"}]

@@ -152,6 +152,20 @@ def contains(pool: IntArray, cells: IntArray) -> npt.NDArray[np.bool_]:
     return present[inverse.reshape(-1)]
 
 
+def places_among(pool: IntArray, cells: IntArray) -> IntArray:
+    """Return the place in ``pool`` (M, C) of each of ``cells`` (N, C), of equal rows the last; -1 where it has none.
+
+    Examples
+    --------
+    >>> places_among(np.array([[0, 1], [1, 1]]), np.array([[1, 1], [1, 0]])).tolist()
+    [1, -1]
+    """
+    together, index = distinct(np.vstack([pool, cells]))
+    places = np.full(len(together), -1)
+    places[index[: len(pool)]] = np.arange(len(pool))
+    return places[index[len(pool) :]]
+
+
 def every_cell(sizes: Sequence[int]) -> IntArray:
     """Return all cells of the product, shape (N, C), last factor fastest. For small products only.
 

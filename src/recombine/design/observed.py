@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,23 @@ class Observed:
         return bool(np.any(self.freedom > self.rows - 1))
 
     @property
+    def measured(self) -> FloatArray:
+        """The outcome (M,) of a table that has one."""
+        assert self.outcome is not None
+        return self.outcome
+
+    @cached_property
+    def seen_outcome(self) -> FloatArray:
+        """The same of the seen cells alone, shape (N,)."""
+        return self.measured[self.train]
+
+    @property
+    def replicates(self) -> tuple[FloatArray, FloatArray]:
+        """Spread and freedom (M,) as they are, or 0 everywhere if no row repeats a cell."""
+        none = np.zeros(len(self.cells))
+        return none if self.spread is None else self.spread, none if self.freedom is None else self.freedom
+
+    @property
     def typical_precision(self) -> float:
         """The median of the seen cells' precision: how often a further cell may be expected to be measured."""
         return float(np.quantile(self.precision[self.train], 0.5, method="lower"))
@@ -77,8 +95,7 @@ class Observed:
         mean = spread = freedom = None
         if self.outcome is not None:
             mean = total(self.precision * self.outcome) / precision
-            within = self.spread if self.spread is not None else np.zeros(count)
-            degrees = self.freedom if self.freedom is not None else np.zeros(count)
+            within, degrees = self.replicates
             spread = total(within) + total(self.precision * (self.outcome - mean[inverse]) ** 2)
             freedom = total(degrees) + np.bincount(inverse, minlength=len(rows)) - 1.0
         cells, train, measured = rows[:, :-1], rows[:, -1].astype(bool), total(self.rows).astype(np.int64)

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import contains
 from recombine.jobs.audit.additivity import root_mean_square
+from recombine.jobs.audit.audit import Audit
 from recombine.jobs.audit.fitted_networks import ForecastSource, noise_at
 from recombine.jobs.audit.forecast import VALUE_ROUNDING, error_of_values, values_at
-from recombine.jobs.audit.limits import AUDIT_LIMITS
+from recombine.jobs.audit.parts import AssumedStructure
+from recombine.jobs.limits import AUDIT_LIMITS
+from recombine.theory.structures.ladder import Ladder
 from recombine.verdicts import Verdict
-
-if TYPE_CHECKING:
-    from recombine.cells.arrays import FloatArray, IntArray
-    from recombine.jobs.audit.audit import Audit
-    from recombine.jobs.audit.parts import AssumedStructure
-    from recombine.theory.structures.ladder import Ladder
 
 
 @dataclass(frozen=True)
@@ -84,18 +81,16 @@ def explains_little(ladder: Ladder) -> bool:
 def _held_out(structure: AssumedStructure) -> tuple[IntArray, FloatArray, ForecastSource]:
     """Return the determined cells that are held out and never seen (T,), and the mean of the seen ones (T,)."""
     design = structure.values.decided.design
-    assert design.outcome is not None
     places = np.flatnonzero(~design.train)
     places = places[~contains(design.seen, design.cells[places])]
     places = places[structure.values.decided.verdicts_of(design.cells[places]) == Verdict.DETERMINED]
-    return places, np.full(len(places), design.outcome[design.train].mean()), ForecastSource.HELD_OUT_ROWS
+    return places, np.full(len(places), design.observed.seen_outcome.mean()), ForecastSource.HELD_OUT_ROWS
 
 
 def _seen(structure: AssumedStructure) -> tuple[IntArray, FloatArray, ForecastSource]:
     """Return the seen cells that others determine (T,), and the mean of the others (T,)."""
     design, check = structure.values.decided.design, structure.additivity
-    assert design.outcome is not None
-    outcome, places = design.outcome[design.train], np.flatnonzero(design.train)
+    outcome, places = design.observed.seen_outcome, np.flatnonzero(design.train)
     means = (outcome.sum() - outcome) / max(len(outcome) - 1, 1)
     judged = None if check is None else check.at(structure.choice.order)
     determined = np.ones(len(places), dtype=bool) if judged is None else judged.determined

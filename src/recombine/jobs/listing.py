@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.cells.arrays import product_size
-from recombine.cells.conjunctions import Conjunctions, Subset, canonical, contains, distinct
+from recombine.cells.conjunctions import Conjunctions, Subset, canonical, contains, distinct, every_cell
 from recombine.cells.departures import MAX_DEPARTING_SHARE, MIN_SPARSE_BLOCKS
 from recombine.cells.scaled import ScaledConjunctions
 from recombine.jobs.limits import LISTING_LIMITS
@@ -209,23 +209,18 @@ class NearCells:
         blocks, remaining = [], count
         for number, there_are in enumerate(self.counts):
             share = remaining // (self.most + 1 - number)
-            cells = self._all(number) if there_are <= share else self.draw(number, share, generator)
+            cells = self._all(number) if number and there_are <= share else self.draw(number, share, generator)
             blocks.append(distinct(cells)[0])
             remaining -= len(blocks[-1])
         return np.vstack(blocks)
 
     def _all(self, departures: int) -> IntArray:
-        cells = []
-        others = [
-            [level for level in range(size) if level != common]
-            for size, common in zip(self.sizes, self.common, strict=True)
-        ]
-        for factors in itertools.combinations(range(len(self.sizes)), departures):
-            for levels in itertools.product(*(others[factor] for factor in factors)):
-                cell = self.common.copy()
-                cell[list(factors)] = levels
-                cells.append(cell)
-        return np.array(cells)
+        blocks, sizes = [], np.array(self.sizes)
+        for factors in map(list, itertools.combinations(range(len(sizes)), departures)):
+            steps = 1 + every_cell([size - 1 for size in sizes[factors].tolist()])
+            blocks.append(np.repeat(self.common[None], len(steps), axis=0))
+            blocks[-1][:, factors] = (self.common[factors] + steps) % sizes[factors]
+        return np.vstack(blocks)
 
     def uniform(self, count: int, generator: np.random.Generator) -> IntArray:
         """Return about ``count`` distinct cells with at most ``most`` departures, each as likely as any other."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from recombine.jobs.audit.additivity import FOLDS, AdditivityState
-from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.jobs.findings.additivity import why_unchecked
+from recombine.jobs.limits import AUDIT_LIMITS
 from recombine.theory.structures.all_structures import sum_of
 from recombine.verdicts import Verdict
 from recombine.words.values import features_sentence, held_out_sentence, ranges_sentence

@@ -8,7 +8,7 @@ import numpy as np
 
 from recombine.design.notes import levels_alike
 from recombine.design.targets import outside_words
-from recombine.jobs.advice.limits import PLAN_LIMITS
+from recombine.jobs.limits import PLAN_LIMITS
 from recombine.verdicts import Verdict
 from recombine.writing import part_of_what_matters, plural, round_estimate, written_count
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from recombine.jobs.findings.reading import RowsLeftOut
+from recombine.jobs.limits import SCORE_LIMITS
 from recombine.jobs.score import Score
 from recombine.jobs.score.amounts import Amount
 from recombine.jobs.score.causes import CAUSES, Cause
 from recombine.jobs.score.determined import confounded_columns
-from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.model_score import ModelScore
 from recombine.verdicts import Verdict
 from recombine.words.examination import models_beside

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from recombine.jobs.limits import SCORE_LIMITS
 from recombine.jobs.score import Score
-from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.model_score import ModelScore
 from recombine.verdicts import Verdict
 from recombine.words.answer import CAREFUL, LOOK, MORE_NAME, NAME_LETTERS, PREDICTABLE, Answer, AnswerLine

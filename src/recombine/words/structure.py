@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recombine.data.hit_rates import hit_rate
+from recombine.jobs.limits import STRUCTURE_LIMITS
 from recombine.jobs.structure.choice import NotCompared
-from recombine.jobs.structure.limits import STRUCTURE_LIMITS
 from recombine.theory.structures.all_structures import simplest_first
 from recombine.theory.structures.ladder import written_share
 from recombine.writing import join_words, plural

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.jobs.audit.additivity import root_mean_square
-from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.jobs.audit.ranges import Ranges
+from recombine.jobs.limits import AUDIT_LIMITS, STRUCTURE_LIMITS
 from recombine.jobs.structure.held_out_ranges import HeldOutRanges, NoRange, RangeOf
-from recombine.jobs.structure.limits import STRUCTURE_LIMITS
 from recombine.jobs.values.outcome_shares import SIZES, OutcomeShares
 from recombine.jobs.values.sources import MAX_ROUNDING_SHARE, PosteriorRanges, RestsOn, ValueSource, rests_on
 from recombine.theory.components.scales import COUNTS, LOG, LOG_ODDS, LOG_OF_COUNTS

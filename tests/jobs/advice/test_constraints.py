@@ -7,7 +7,7 @@ import pytest
 
 from recombine.design.design import Design
 from recombine.errors import InputError
-from recombine.jobs.advice.constraints import read_costs, read_forbidden
+from recombine.jobs.advice.candidates import read_costs, read_forbidden
 from recombine.jobs.advice.plan import plan
 
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from recombine.cells.conjunctions import Conjunctions, canonical, every_cell
 from recombine.design.design import Design
 from recombine.errors import InputError
-from recombine.jobs.advice.limits import PLAN_LIMITS
 from recombine.jobs.advice.plan import Plan, plan
+from recombine.jobs.limits import PLAN_LIMITS
 from recombine.theory.identification.identify import identify
 from recombine.verdicts import Verdict
 from recombine.words.plan import gain_text, plan_sentence

@@ -13,7 +13,7 @@ import recombine as rc
 from recombine.cells.conjunctions import Conjunctions, every_cell
 from recombine.design.design import Design
 from recombine.jobs.audit.additivity import AdditivityState, check_additivity
-from recombine.jobs.audit.limits import AUDIT_LIMITS
+from recombine.jobs.limits import AUDIT_LIMITS
 from recombine.theory.identification.additive_fit import fit_additive, leave_one_out, leave_one_out_noise
 from recombine.words.additivity import additivity_statement
 

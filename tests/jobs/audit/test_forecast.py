@@ -16,7 +16,7 @@ from recombine.jobs.audit import fitted_networks
 from recombine.jobs.audit.additivity import check_additivity
 from recombine.jobs.audit.fitted_networks import ForecastSource
 from recombine.jobs.audit.forecast import forecast, level_values
-from recombine.jobs.audit.limits import AUDIT_LIMITS
+from recombine.jobs.limits import AUDIT_LIMITS
 from recombine.theory.identification.additive_fit import fit_additive
 from recombine.theory.kernels import KernelRegressor, OverlapKernel
 from recombine.theory.kernels.leak import slope

@@ -15,8 +15,8 @@ import recombine as rc
 from recombine.cells.conjunctions import every_cell
 from recombine.jobs.audit.additivity import fit_order
 from recombine.jobs.audit.ranges import STUDENT_DEGREES, fit_spread, measure_ranges, ranges_under, score_quantiles
+from recombine.jobs.limits import STRUCTURE_LIMITS
 from recombine.jobs.structure.held_out_ranges import HeldOutRanges, NoRange, RangeOf
-from recombine.jobs.structure.limits import STRUCTURE_LIMITS
 from recombine.jobs.values.sources import ValueSource
 from recombine.report.audit.record import audit_json
 from recombine.theory.identification.additive_fit import fit_additive

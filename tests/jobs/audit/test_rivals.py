@@ -10,8 +10,8 @@ from sklearn.model_selection import GridSearchCV
 from recombine.cells.conjunctions import every_cell
 from recombine.design.design import Design
 from recombine.errors import InputError
-from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.jobs.audit.rivals import RIDGES, TUNING_FOLDS, WIDTHS, compare_models, fit_tuned_ridge
+from recombine.jobs.limits import AUDIT_LIMITS
 
 
 @pytest.fixture(scope="module")

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 from recombine.cells.arrays import FloatArray
-from recombine.jobs.audit.limits import AUDIT_LIMITS
+from recombine.jobs.limits import AUDIT_LIMITS, SCORE_LIMITS
 from recombine.jobs.score import HeldOutNoise, Regressors, attribute
 from recombine.jobs.score.amounts import Amount
 from recombine.jobs.score.attribution import design_matrix
 from recombine.jobs.score.causes import CAUSES
-from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.regression import RIDGE
 
 

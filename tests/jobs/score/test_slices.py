@@ -7,10 +7,10 @@ import pytest
 
 import recombine as rc
 from recombine.cells.arrays import FloatArray
+from recombine.jobs.limits import SCORE_LIMITS
 from recombine.jobs.score import Score, Slice
 from recombine.jobs.score.determined import held_out_noise
 from recombine.jobs.score.held_out import HeldOutCells
-from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.slices import find_slices
 from recombine.verdicts import Verdict
 

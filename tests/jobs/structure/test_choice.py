@@ -16,9 +16,9 @@ import recombine as rc
 from known_designs import on_scales
 from recombine.cells.conjunctions import every_cell
 from recombine.jobs.audit.noise import cell_noise
+from recombine.jobs.limits import STRUCTURE_LIMITS
 from recombine.jobs.structure import HeldOutRanges, choose_structure, counts_under, verdicts_under
 from recombine.jobs.structure.choice import CELLS_DRAWN, NotCompared
-from recombine.jobs.structure.limits import STRUCTURE_LIMITS
 from recombine.report.audit import audit_json, page
 from recombine.report.score import score_json, score_page
 from recombine.theory.identification import identify

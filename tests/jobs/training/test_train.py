@@ -12,7 +12,7 @@ from sklearn.neural_network import MLPRegressor
 
 import recombine as rc
 from recombine.cells.conjunctions import every_cell
-from recombine.jobs.training.limits import TRAINING_LIMITS
+from recombine.jobs.limits import TRAINING_LIMITS
 from recombine.jobs.training.train import LAYERS, TrainingTask
 from recombine.theory.identification import identify
 from recombine.verdicts import Verdict

@@ -11,12 +11,12 @@ import pytest
 import recombine as rc
 from recombine.design.targets import encode_targets
 from recombine.jobs.audit.additivity import fit_order
+from recombine.jobs.structure.held_out_ranges import chances_unseen
 from recombine.jobs.values.cell_values import fit_affordable
 from recombine.jobs.values.sources import (
     ValueSource,
     between_seen,
     carried_shares,
-    chances_unseen,
     choose_source,
     features_of,
     posterior_columns,
@@ -286,5 +286,4 @@ def test_ranges_rest_on_cells_that_others_determine():
     others = design.seen[:, 0] < 3  # the fourth level of the first factor was seen once
     np.testing.assert_allclose(posterior_ranges(components, design, fit).misses, -np.arange(1.0, 14.0)[others])
     np.testing.assert_allclose(posterior_ranges(components, design, None).misses, -np.arange(1.0, 14.0))
-    assert carried_shares(None, design) is None
     assert carried_shares(fitted(terms=0), design) is None

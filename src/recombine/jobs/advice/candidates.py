@@ -1,4 +1,7 @@
-"""The cells that may be collected: the whole product where it is small, else a sample; costs and forbidden cells."""
+"""The cells that may be collected: the whole product where it is small, else a sample; costs and forbidden cells.
+
+These come as mappings and rules, or from tables: what a person who plans data collection writes in a spreadsheet.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,16 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 
 from recombine.cells.arrays import product_size
-from recombine.cells.conjunctions import canonical, contains, distinct, every_cell
+from recombine.cells.conjunctions import canonical, contains, distinct, every_cell, places_among
 from recombine.cells.possible import Combinations
 from recombine.design.notes import levels_alike
+from recombine.design.restriction import level_texts
 from recombine.design.scaling import between_knots
 from recombine.errors import InputError, near_miss
-from recombine.jobs.advice.limits import PLAN_LIMITS
+from recombine.jobs.limits import PLAN_LIMITS
 from recombine.jobs.listing import NearCells, keep_unseen, near_cells
+from recombine.tables.frames import open_table
+from recombine.tables.numbers import filled_values
 from recombine.tables.table import Table
 from recombine.writing import listing
 
@@ -209,12 +215,14 @@ def _forbidden(design: Design, forbidden: Sequence[Cell], cells: IntArray) -> Bo
 
 
 def _costs(design: Design, cost: Costs | None, cells: IntArray) -> FloatArray:
-    if cost is None:
+    if not cost:
         return np.ones(len(cells))
     if callable(cost):
         costs = np.array([float(cost(row)) for row in Table(design.space.decode(cells)).rows()])
     else:
-        costs = _priced(design, cost, cells)
+        named = np.array([design.space.cell(levels) for levels in cost])
+        prices = np.array([*map(float, cost.values()), 1.0])  # the last one is that of all other cells
+        costs = prices[places_among(named, cells)]
     good = np.isfinite(costs) & (costs > 0)
     if not good.all():
         bad = int(np.flatnonzero(~good)[0])
@@ -222,13 +230,67 @@ def _costs(design: Design, cost: Costs | None, cells: IntArray) -> FloatArray:
     return costs
 
 
-def _priced(design: Design, cost: Mapping[Any, float], cells: IntArray) -> FloatArray:
-    costs = np.ones(len(cells))
-    if not cost:
-        return costs
-    named = np.array([design.space.cell(levels) for levels in cost])
-    _, inverse = distinct(np.vstack([named, cells]))
-    price = np.full(int(inverse.max()) + 1, 1.0)
-    price[inverse[: len(named)]] = [float(value) for value in cost.values()]
-    result: FloatArray = price[inverse[len(named) :]]
-    return result
+def read_costs(data: object, design: Design) -> dict[tuple[str, ...], float]:
+    """Return the cost of each cell of a table with every factor column and a ``cost`` column.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from recombine.design import Design
+    >>> design = Design.from_cells([[0, 0], [1, 1]], names=["colour", "shape"])
+    >>> read_costs(pd.DataFrame({"colour": [0], "shape": [1], "cost": [2.5]}), design)
+    {('0', '1'): 2.5}
+    """
+    source = open_table(data)
+    if "cost" in design.names:
+        raise InputError(f"one factor is itself named 'cost', so {source.name} cannot hold both; rename that factor")
+    for name in design.names:
+        source.require(name, "factor")
+    column = source.require("cost", "cost column")
+    if source.kind(column) not in ("integer", "number"):
+        raise InputError(f"column 'cost' of {source.name} is {source.kind(column)}; costs are positive numbers")
+    read = source.read([*design.names, column])
+    rows = zip(*(level_texts(read[name]) for name in design.names), strict=True)
+    costs = {}
+    for levels, cost in zip(rows, filled_values(read[column]), strict=True):
+        if any(level is None for level in levels) or cost is None:
+            raise InputError(f"{source.name} has a row with a blank level or cost; fill it in or remove it")
+        cell = tuple(factor.labels[factor.code(level)] for level, factor in zip(levels, design.factors, strict=True))
+        costs[cell] = float(cost)
+    return costs
+
+
+def read_forbidden(data: object, design: Design) -> list[dict[str, str]]:
+    """Return the rules of a table with some factor columns; a blank level matches every level.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from recombine.design import Design
+    >>> design = Design.from_cells([[0, 0], [1, 1]], names=["colour", "shape"])
+    >>> read_forbidden(pd.DataFrame({"shape": [1]}), design)
+    [{'shape': '1'}]
+    """
+    source = open_table(data)
+    named = [name for name in design.names if name in source.columns]
+    if not named:
+        raise InputError(f"{source.name} has none of the factor columns {listing(design.names)}; add at least one")
+    columns = {name: level_texts(values) for name, values in source.read(named).items()}
+    factors = {factor.name: factor for factor in design.factors}
+    rules = []
+    for row in zip(*columns.values(), strict=True):
+        there = {name: level for name, level in zip(named, row, strict=True) if level is not None}
+        rule = {name: factors[name].labels[factors[name].code(level)] for name, level in there.items()}
+        if not rule:
+            raise InputError(f"{source.name} has a blank row, which would forbid every cell; remove it")
+        rules.append(rule)
+    return rules
+
+
+def spec_constraints(design: Design, cost: Costs | None, forbidden: Sequence[Cell]) -> Collecting:
+    """Return costs and forbidden cells as they are given, or as the design's spec names them."""
+    if cost is None and design.spec.cost is not None:
+        cost = read_costs(design.spec.cost, design)
+    if not forbidden and design.spec.forbidden is not None:
+        forbidden = read_forbidden(design.spec.forbidden, design)
+    return Collecting(cost=cost, forbidden=forbidden)

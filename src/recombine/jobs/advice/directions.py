@@ -8,20 +8,17 @@ operation), and groups only ever merge, so each later step works on one cell per
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.scaled import ScaledConjunctions
 from recombine.theory.identification.elimination import modular_sum
+from recombine.theory.identification.identify import Identification
 from recombine.theory.identification.residues import PRIME, invert_residues, multiply_residues, subtract_residues
 from recombine.theory.identification.scaled.routes import null_vectors_for
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from recombine.cells.arrays import BoolArray, FloatArray, IntArray
-    from recombine.theory.identification.identify import Identification
 
 #: Null vectors drawn at a time: each collected cell uses one up, and floating-point ones lose digits as they go.
 EXACT_VECTORS, FLOAT_VECTORS = 64, 6

@@ -10,10 +10,10 @@ import numpy as np
 
 from recombine.cells.conjunctions import contains
 from recombine.errors import InputError
-from recombine.jobs.advice.candidates import Collecting, Pool, gather
-from recombine.jobs.advice.limits import PLAN_LIMITS
+from recombine.jobs.advice.candidates import Collecting, Pool, gather, spec_constraints
 from recombine.jobs.advice.reach import Reach, reach_all, reach_what_matters
 from recombine.jobs.advice.variance import VariancePlan
+from recombine.jobs.limits import PLAN_LIMITS
 from recombine.jobs.listing import furthest_outside, level_columns
 from recombine.jobs.outputs import render, widget
 from recombine.progress import tell
@@ -160,10 +160,7 @@ def plan(
         raise InputError(f"criterion {criterion!r} is neither 'V' (mean variance) nor 'D' (volume); choose one")
     if identification is None:
         identification = identify(design.seen, order=order, **design.shape, seed=seed)
-    if design.spec.cost is not None or design.spec.forbidden is not None:
-        from recombine.jobs.advice.constraints import spec_constraints
-
-        asked |= spec_constraints(design, asked.get("cost"), asked.get("forbidden", ()))
+    asked |= spec_constraints(design, asked.get("cost"), asked.get("forbidden", ()))
     pool, importance = gather(design, order, seed, **asked), asked.get("importance")
     blocked = int((~pool.allowed).sum())
     if pool.worth is not None and not pool.counted.any() and not pool.sampled:
@@ -194,13 +191,7 @@ def plan(
 
 
 def _connect(
-    design: Design,
-    decided: Identification,
-    pool: Pool,
-    reach: Reach,
-    k: int | None,
-    seed: int,
-    some: bool = False,
+    design: Design, decided: Identification, pool: Pool, reach: Reach, k: int | None, seed: int, some: bool
 ) -> tuple[list[Pick], BoolArray]:
     """Pick cells until all that can be are determined or ``k`` are picked; also say which pool cells they determine.
 

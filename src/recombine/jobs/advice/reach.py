@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recombine.cells.arrays import BoolArray, IntArray
+from recombine.design.design import Design
 from recombine.design.scaling import between_knots
 from recombine.jobs.advice.candidates import Pool, pairs_itself
-from recombine.theory.identification.nullspace import possible_rank
+from recombine.theory.identification.identify import Identification
+from recombine.theory.identification.nullspace import NullVectors, possible_rank
 from recombine.theory.identification.scaled.routes import null_vectors_for
-
-if TYPE_CHECKING:
-    from recombine.cells.arrays import BoolArray, IntArray
-    from recombine.design.design import Design
-    from recombine.theory.identification.identify import Identification
-    from recombine.theory.identification.nullspace import NullVectors
 
 
 @dataclass(frozen=True, eq=False)

@@ -65,12 +65,11 @@ class VariancePlan:
         if self._weighted:
             rows = self._features.incidence(cells)[:, self._used]
             return np.asarray((rows.T @ rows.multiply(weights[:, None])).toarray())
-        if self._features.symmetric:
-            return normal_matrix(self._place[self._features.ids(cells)], weights, len(self._used))
-        blocks = (self._place[block] for block in self._features.ids_by_block(cells))
-        rows_sparse = departures(blocks, len(self._used))
-        if rows_sparse.sparse:
-            return rows_sparse.pair_counts(weights)
+        if not self._features.symmetric:
+            blocks = (self._place[block] for block in self._features.ids_by_block(cells))
+            by_departures = departures(blocks, len(self._used))
+            if by_departures.sparse:
+                return by_departures.pair_counts(weights)
         return normal_matrix(self._place[self._features.ids(cells)], weights, len(self._used))
 
     @property
@@ -118,9 +117,8 @@ class VariancePlan:
             )
         ids = self._place[self._features.ids(cells)]
         rows = departures(ids.T, len(self._used)) if not self._features.symmetric else None
-        sparse = rows is not None and rows.sparse
         return (
-            rows.quadratic if rows is not None and sparse else lambda matrix: quadratic_form(matrix, ids),
+            rows.quadratic if rows is not None and rows.sparse else lambda matrix: quadratic_form(matrix, ids),
             lambda vector: np.asarray(vector[ids].sum(axis=1)),
             lambda cell: np.bincount(ids[cell], minlength=len(self._used)).astype(float),
         )

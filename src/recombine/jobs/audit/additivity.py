@@ -8,30 +8,27 @@ whether effects interact at all.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum, auto
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
-from recombine.jobs.audit.limits import AUDIT_LIMITS
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+from recombine.design.design import Design
 from recombine.jobs.audit.noise import CellNoise, LackOfFit, cell_noise, lack_of_fit_test
+from recombine.jobs.limits import AUDIT_LIMITS
 from recombine.jobs.listing import level_columns
 from recombine.progress import each
 from recombine.tables.table import Table
 from recombine.theory.identification.additive_fit import AdditiveFit, fit_additive, leave_one_out, leave_one_out_noise
 from recombine.theory.identification.identify import identify
+from recombine.theory.identification.leverage import Leverage
 from recombine.theory.identification.nullspace import Route
 from recombine.theory.identification.scaled.routes import leverage_for
 from recombine.verdicts import Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from recombine.cells.arrays import BoolArray, FloatArray, IntArray
-    from recombine.design.design import Design
-    from recombine.theory.identification.leverage import Leverage
 
 FOLDS = 5
 #: Up to so many seen cells all folds are held out in turn; with more, one fold alone says as much.
@@ -155,29 +152,22 @@ class AdditivityCheck:
         """Return whether effects add up to interactions of ``order`` factors."""
         check = self.at(order)
         state = AdditivityState.UNCHECKED if check is None else _state(check)
-        holds = state in (AdditivityState.HOLDS, AdditivityState.HOLDS_ROUGHLY)
-        return AdditivityState.NOT_SHOWN if holds and not self.beyond_chance else state
+        return AdditivityState.NOT_SHOWN if state.adds and not self.beyond_chance else state
 
     @cached_property
     def table(self) -> Table:
         """One row per order: cells tested, errors, the share explained, lack of fit, state."""
-        nothing = float("nan")
-        tests = [
-            (nothing, nothing) if test is None else (test.statistic, test.p_value)
-            for test in (check.lack_of_fit for check in self.orders)
-        ]
+        tests = [check.lack_of_fit for check in self.orders]
         return Table(
             {
                 "order": [check.order for check in self.orders],
                 "cells tested": [check.tested for check in self.orders],
                 "error": [check.error for check in self.orders],
                 "mean baseline": [check.baseline for check in self.orders],
-                "error if effects add": [
-                    nothing if check.expected is None else check.expected for check in self.orders
-                ],
+                "error if effects add": np.array([check.expected for check in self.orders], dtype=float),
                 "share explained": [check.share for check in self.orders],
-                "lack of fit F": [statistic for statistic, _ in tests],
-                "lack of fit p": [p_value for _, p_value in tests],
+                "lack of fit F": np.array([test and test.statistic for test in tests], dtype=float),
+                "lack of fit p": np.array([test and test.p_value for test in tests], dtype=float),
                 "additivity": [self.state_at(check.order) for check in self.orders],
             }
         )
@@ -186,7 +176,7 @@ class AdditivityCheck:
         """Return the seen cells whose value the others predict worst at order 1: observed, predicted, difference."""
         if not self.orders or self.design.outcome is None:
             return Table({"difference": []})
-        check, observed = self.orders[0], self.design.outcome[self.design.train]
+        check, observed = self.orders[0], self.design.observed.seen_outcome
         gap = np.where(check.determined, np.abs(observed - check.predicted), 0.0)
         # Gaps that differ by rounding are equal: on every machine the same cell comes first.
         alike = np.round(gap / (gap.max(initial=0.0) or 1.0), 9)
@@ -255,7 +245,6 @@ def check_additivity(
     Orders beside 1 and the one that was ``asked`` for are left out where they would take more than a few seconds;
     ``fits`` holds fits of the seen cells by order that there are already.
     """
-    assert design.outcome is not None
     # With all factors interacting something follows only where levels share a curve.
     possible = [
         order
@@ -278,8 +267,7 @@ def check_additivity(
 
 def _check(design: Design, order: int, fit: AdditiveFit, noise: CellNoise | None, seed: int) -> tuple[OrderCheck, int]:
     """Return the check of one order, and how many folds were held out for it."""
-    assert design.outcome is not None
-    outcome, variances = design.outcome[design.train], None if noise is None else noise.variances
+    outcome, variances = design.observed.seen_outcome, None if noise is None else noise.variances
     trial = leave_out(design, fit, variances, seed)
     tested, rounding = trial.determined, ROUNDING * np.abs(outcome).max()
     # What is left of an exact sum is rounding, not an error.
@@ -353,15 +341,13 @@ def affordable_inverse(design: Design, order: int) -> Leverage | None:
 
 def fit_order(design: Design, order: int, normal: Leverage | None = None) -> AdditiveFit:
     """Fit the additive model of one order to the seen cells by their precision."""
-    assert design.outcome is not None
-    seen = design.train
-    return fit_additive(design.features(order), design.seen, design.outcome[seen], design.precision[seen], normal)
+    outcome, precision = design.observed.seen_outcome, design.precision[design.train]
+    return fit_additive(design.features(order), design.seen, outcome, precision, normal)
 
 
 def leave_out(design: Design, fit: AdditiveFit, noise: FloatArray | None, seed: int) -> LeftOut:
     """Predict seen cells from the others under the model of ``fit``; ``noise`` (N,) holds variances where known."""
-    assert design.outcome is not None
-    outcome = design.outcome[design.train]
+    outcome = design.observed.seen_outcome
     if fit.leverage is not None:
         predicted, determined = leave_one_out(fit, outcome)
         expected = None if noise is None else leave_one_out_noise(fit, noise)
@@ -373,32 +359,32 @@ def leave_out(design: Design, fit: AdditiveFit, noise: FloatArray | None, seed: 
     # Floating point is good enough to choose cells to score: what it leaves undecided is not scored.
     route = Route.PROJECTION if features.columns > MAX_COLUMNS_EXACT else None
     folds = FOLDS if len(outcome) <= MAX_CELLS_ALL_FOLDS else 1
-    for fold in each("cells held out", range(folds)):
-        test, training = np.flatnonzero(fold_of == fold), fold_of != fold
-        verdicts = identify(cells[training], cells[test], features.order, **design.shape, route=route).verdicts
-        rows = test[verdicts == Verdict.DETERMINED]
+    numbers = each("cells held out", range(folds))
+    for training, rows in determined_by_others(cells, fold_of, numbers, features.order, route=route, **design.shape):
         fitted = fit_additive(features, cells[training], outcome[training], weight[training])
         predicted[rows], determined[rows] = fitted.predict(cells[rows]), True
     return LeftOut(folds, predicted, determined, int((fold_of < folds).sum()), noise)
 
 
-def determined_values(predict: Callable[[IntArray], FloatArray], cells: IntArray, codes: IntArray) -> FloatArray:
-    """Return the values (N,) of those of ``cells`` (N, C) whose verdict ``codes`` (N,) allow one, NaN elsewhere."""
-    values, determined = np.full(len(cells), np.nan), codes <= Verdict.DETERMINED
-    values[determined] = predict(cells[determined])
-    return values
+def determined_by_others(
+    cells: IntArray, fold: IntArray, numbers: Iterable[int], order: int, **about: Any
+) -> Iterator[tuple[BoolArray, IntArray]]:
+    """Yield for each fold which ``cells`` (N, C) are outside it, and the places of those in it that they determine."""
+    for number in numbers:
+        tested, training = np.flatnonzero(fold == number), fold != number
+        if len(tested) and training.any():
+            verdicts = identify(cells[training], cells[tested], order, **about).verdicts
+            yield training, tested[verdicts == Verdict.DETERMINED]
 
 
 def held_out_errors(design: Design, codes: IntArray, predicted: FloatArray) -> Table:
     """Return errors on held-out cells (H,) by verdict, of their values and of the plain mean."""
-    assert design.outcome is not None
-    truth = design.outcome[~design.train]
-    missed, spread = truth - design.outcome_column.bounded(predicted), truth - design.outcome[design.train].mean()
+    truth = design.observed.measured[~design.train]
+    missed, spread = truth - design.outcome_column.bounded(predicted), truth - design.observed.seen_outcome.mean()
     rows = []
     for verdict in Verdict:
         chosen = codes == verdict
         if chosen.any():
-            errors = root_mean_square(missed[chosen]), root_mean_square(spread[chosen])
-            rows.append((verdict.word, int(chosen.sum()), *errors))
-    names = ("verdict", "cells", "value error", "mean error")
-    return Table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
+            errors = {"value error": root_mean_square(missed[chosen]), "mean error": root_mean_square(spread[chosen])}
+            rows.append({"verdict": verdict.word, "cells": int(chosen.sum()), **errors})
+    return Table.from_rows(rows)

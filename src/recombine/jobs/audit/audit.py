@@ -12,11 +12,11 @@ from recombine.errors import InputError, near_miss
 from recombine.jobs.advice.candidates import Collecting
 from recombine.jobs.advice.plan import Plan, plan
 from recombine.jobs.audit.coverage import Coverage, cover
-from recombine.jobs.audit.forecast import Forecast, forecast_under
-from recombine.jobs.audit.limits import AUDIT_LIMITS, read_forecast_by
+from recombine.jobs.audit.forecast import Forecast, forecast_under, read_forecast_by
 from recombine.jobs.audit.parts import AssumedStructure, Decided, Values, decide
 from recombine.jobs.findings.finding import Finding, ResultKind
 from recombine.jobs.findings.registry import find_all
+from recombine.jobs.limits import AUDIT_LIMITS
 from recombine.jobs.outputs import Reported, render, widget
 from recombine.writing import listing, printable, written_count
 

@@ -7,25 +7,21 @@ varies less; so its own value and variance are said beside it.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.cells.conjunctions import canonical, contains
+from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.conjunctions import canonical, contains, places_among
 from recombine.cells.seen import SeenCells
+from recombine.design.design import Design
 from recombine.errors import SolverError
+from recombine.jobs.audit.parts import Decided, Values
 from recombine.theory.identification.certificate import Certificate, Names, certificate, cube_terms, written_weight
 from recombine.theory.identification.nullspace import Route
 from recombine.verdicts import Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from recombine.cells.arrays import FloatArray, IntArray
-    from recombine.design.design import Design
-    from recombine.jobs.audit.parts import Decided, Values
 
 #: Certificates shown; so many where one takes seconds rather than an instant, which more cells and conjunctions do.
 CERTIFICATES_SHOWN, SLOW_CERTIFICATES_SHOWN, SLOW_CELLS, SLOW_CONJUNCTIONS = 10, 3, 2_000, 60
@@ -222,19 +218,17 @@ def _added_outcomes(decided: Decided, certificate: Certificate) -> FloatArray | 
     design = decided.design
     if design.outcome is None or not decided.choice.structure.is_sum:
         return None
-    return design.outcome[design.train][certificate_places(design, certificate)]
+    return design.observed.seen_outcome[certificate_places(design, certificate)]
 
 
 def certificate_places(design: Design, certificate: Certificate) -> IntArray:
     """Return the places of a certificate's cells among the seen ones, shape (m,)."""
-    places = [np.flatnonzero((design.seen == cell).all(axis=1))[0] for cell in certificate.cells]
-    return np.array(places, dtype=np.int64)
+    return places_among(design.seen, np.array(certificate.cells, dtype=np.int64))
 
 
 def _measured(design: Design, cell: IntArray) -> float | None:
     """Outcome of a cell (1, C) that was held out, None for others."""
     if design.outcome is None:
         return None
-    same = canonical(design.held_out, design.symmetric) == canonical(cell, design.symmetric)
-    places = np.flatnonzero(same.all(axis=1))
-    return float(design.outcome[~design.train][places[0]]) if len(places) else None
+    row = places_among(*(canonical(cells, design.symmetric) for cells in (design.held_out, cell)))[0]
+    return float(design.outcome[~design.train][row]) if row >= 0 else None

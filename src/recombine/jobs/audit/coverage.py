@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from recombine.cells.arrays import IntArray
 from recombine.cells.conjunctions import MAX_TABLED_COLUMNS, Conjunctions, Subset
 from recombine.cells.departures import departures
 from recombine.cells.scales import FactorScale
+from recombine.design.design import Design
 from recombine.jobs.listing import holds_first
 from recombine.tables.table import Table
 from recombine.writing import plural, printable, written_count
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from recombine.cells.arrays import IntArray
-    from recombine.design.design import Design
 
 #: Levels looked up at most, one for each seen cell and subset of factors: a second or two.
 MAX_LEVELS_LOOKED_UP = 100_000_000
@@ -66,16 +64,13 @@ def cover(design: Design, strongest: int = 3) -> Coverage:
     rows, weight = design.observed.rows[design.train], design.precision[design.train]
     strengths = range(1, min(strongest, len(design.factors)) + 1)
     counted = [t for t in strengths if t <= 1 or _affordable(design, t)]
-    ways = [row for t in counted for row in _ways(design, t)]
     return Coverage(
         design.possible.count,
         len(design.seen),
         int(rows.sum()),
         float(weight.sum()),
         (float(weight.min()), float(np.median(weight)), float(weight.max())),
-        Table(
-            dict(zip(("t", "factors", "seen", "possible", "share"), map(list, zip(*ways, strict=True)), strict=True))
-        ),
+        Table.from_rows(row for t in counted for row in _ways(design, t)),
         _levels(design),
         tuple(t for t in strengths if t not in counted),
     )
@@ -106,15 +101,13 @@ def _seen_pairs(design: Design) -> dict[Subset, int]:
     return {pair: int(seen[pair]) for pair in itertools.combinations(range(len(seen)), 2)}
 
 
-def _ways(design: Design, t: int) -> list[tuple[int, str, int, int, float]]:
+def _ways(design: Design, t: int) -> Iterator[dict[str, Any]]:
     """One row per subset of ``t`` factors (symmetric twins once) and one over all of them."""
-    rows, names, possible_of = [], design.names, design.possible.ways
-    for subset, seen in (_seen_pairs(design) if t == 2 and _by_pairs(design) else _seen_ways(design, t)).items():
-        possible = possible_of(subset)
-        factors = printable(" × ".join(names[factor] for factor in subset))
-        rows.append((t, factors, seen, possible, seen / possible))
-    seen, possible = sum(row[2] for row in rows), sum(row[3] for row in rows)
-    return [*rows, (t, "all", seen, possible, seen / possible)]
+    by_subset = _seen_pairs(design) if t == 2 and _by_pairs(design) else _seen_ways(design, t)
+    names = [printable(" × ".join(design.names[factor] for factor in subset)) for subset in by_subset]
+    seen, possible = list(by_subset.values()), [design.possible.ways(subset) for subset in by_subset]
+    for name, some, every in zip([*names, "all"], [*seen, sum(seen)], [*possible, sum(possible)], strict=True):
+        yield {"t": t, "factors": name, "seen": some, "possible": every, "share": some / every}
 
 
 def _seen_ways(design: Design, t: int) -> dict[Subset, int]:

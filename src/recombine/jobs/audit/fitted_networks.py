@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.cells.conjunctions import canonical, distinct, every_arrangement
+from recombine.cells.conjunctions import canonical, every_arrangement, places_among
 from recombine.cells.scales import FactorScale
 from recombine.errors import SolverError
-from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.jobs.audit.noise import cell_noise
+from recombine.jobs.limits import AUDIT_LIMITS
 from recombine.progress import each
 from recombine.theory.identification.additive_fit import AdditiveFit, fit_additive
 from recombine.theory.identification.identify import identify
@@ -96,16 +96,10 @@ class Scored:
         """Return the predictions at some of the cells, (T,)."""
         if chosen.all():
             return self
-        return Scored(
-            self.source,
-            self.places[chosen],
-            self.observed[chosen],
-            self.additive[chosen],
-            self.mean[chosen],
-            None if self.noise is None else self.noise[chosen],
-            {name: values[chosen] for name, values in self.networks.items()},
-            adding=False,
-        )
+        arrays = {name: getattr(self, name)[chosen] for name in ("places", "observed", "additive", "mean")}
+        noise = None if self.noise is None else self.noise[chosen]
+        networks = {name: values[chosen] for name, values in self.networks.items()}
+        return replace(self, **arrays, noise=noise, networks=networks, adding=False)
 
 
 def fitted_cells(design: Design) -> int:
@@ -117,7 +111,7 @@ def obstacle(design: Design) -> ForecastObstacle | None:
     """Return why networks are not fitted to a design; None if they are."""
     if design.outcome is None:
         return ForecastObstacle(NoForecast.NO_OUTCOME)
-    if np.ptp(design.outcome[design.train]) == 0:
+    if np.ptp(design.observed.seen_outcome) == 0:
         return ForecastObstacle(NoForecast.CONSTANT_OUTCOME)
     if numeric := [factor.name for factor in design.factors if factor.scale is FactorScale.NUMERIC]:
         return ForecastObstacle(NoForecast.NUMERIC_FACTORS, factors=tuple(numeric))
@@ -142,8 +136,10 @@ def predict_networks(
 
     A kernel whose solve does not converge in the steps it is given is left out, and so are those after it.
     """
-    assert design.outcome is not None
-    shown, answers = shown_cells(design, design.cells[train], design.outcome[train])
+    # Cells are shown in every order of symmetric factors, each with its outcome.
+    shown = every_arrangement(design.cells[train], design.symmetric)
+    places = places_among(design.cells[train], canonical(shown, design.symmetric))
+    answers = design.observed.measured[train][places]
     predictions = {}
     for name, depth in each("kernels of networks", _asked(depths)):
         kernel = KERNELS[name](depth, len(design.factors))
@@ -172,27 +168,17 @@ def _asked(depths: Sequence[int]) -> list[tuple[str, int]]:
     return [(name, depth) for depth in depths for name in KERNELS]
 
 
-def shown_cells(design: Design, cells: IntArray, outcome: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Return cells in every order of symmetric factors, each with its outcome."""
-    shown = every_arrangement(cells, design.symmetric)
-    _, index = distinct(np.vstack([cells, canonical(shown, design.symmetric)]))
-    value = np.zeros(int(index.max()) + 1)
-    value[index[: len(cells)]] = outcome
-    return shown, value[index[len(cells) :]]
-
-
 def score_held_out(
     design: Design, fit: AdditiveFit, rows: IntArray, train: BoolArray, source: ForecastSource
 ) -> Scored:
     """Score networks fitted to the design's cells flagged in ``train`` (M,) on its cells number ``rows`` (T,)."""
-    assert design.outcome is not None
-    cells = design.cells[rows]
+    cells, outcome = design.cells[rows], design.observed.measured
     return Scored(
         source,
         rows,
-        design.outcome[rows],
+        outcome[rows],
         fit.predict(cells),
-        np.full(len(rows), float(design.outcome[train].mean())),
+        np.full(len(rows), float(outcome[train].mean())),
         noise_at(design, rows),
         predict_networks(design, train, cells, depths_of(design)),
     )
@@ -205,8 +191,7 @@ def score_seen(design: Design, check: OrderCheck, assumed: OrderCheck, seed: int
     """
     if len(design.seen) > AUDIT_LIMITS.max_cells_left_out:
         return _score_tenth(design, assumed.order, seed)
-    assert design.outcome is not None
-    outcome, tested = design.outcome[design.train], check.determined & assumed.determined
+    outcome, tested = design.observed.seen_outcome, check.determined & assumed.determined
     if tested.sum() < AUDIT_LIMITS.min_cells_tested:
         return None
     mean = (outcome.sum() - outcome) / (len(outcome) - 1)
@@ -224,7 +209,6 @@ def score_seen(design: Design, check: OrderCheck, assumed: OrderCheck, seed: int
 
 def _score_tenth(design: Design, order: int, seed: int) -> Scored | None:
     """Hold out a random tenth of the seen cells, once; those are scored that the rest determines at ``order``."""
-    assert design.outcome is not None
     seen = np.flatnonzero(design.train)
     count = min(round(HELD_SHARE * len(seen)), MAX_SCORED_CELLS)
     held = np.sort(np.random.default_rng(seed).choice(seen, count, replace=False))
@@ -235,7 +219,8 @@ def _score_tenth(design: Design, order: int, seed: int) -> Scored | None:
     rows = held[verdicts == Verdict.DETERMINED]
     if len(rows) < AUDIT_LIMITS.min_cells_tested:
         return None
-    fit = fit_additive(design.features(1), design.cells[train], design.outcome[train], design.precision[train])
+    outcome, precision = design.observed.measured[train], design.precision[train]
+    fit = fit_additive(design.features(1), design.cells[train], outcome, precision)
     return replace(score_held_out(design, fit, rows, train, ForecastSource.HELD_OUT_CELLS), adding=order == 1)
 
 

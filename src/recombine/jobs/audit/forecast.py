@@ -9,6 +9,7 @@ often each sentence was true of networks that others trained is in `recombine.da
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from enum import StrEnum, auto
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ import numpy as np
 from recombine.cells.conjunctions import contains, every_arrangement
 from recombine.cells.scaled import ScaledConjunctions, additive_model
 from recombine.cells.threads import one_thread
+from recombine.errors import InputError, near_miss
 from recombine.jobs.audit.additivity import ROUNDING, OrderCheck, check_additivity, fit_order, root_mean_square
 from recombine.jobs.audit.fitted_networks import (
     DEPTHS,
@@ -32,7 +34,7 @@ from recombine.jobs.audit.fitted_networks import (
     score_held_out,
     score_seen,
 )
-from recombine.jobs.audit.limits import AUDIT_LIMITS, ForecastBy
+from recombine.jobs.limits import AUDIT_LIMITS
 from recombine.jobs.training import NETWORK, ExpectedRange, TableKind, TrainingTask, TriedModels, Way, expected_range
 from recombine.measures.outputs.error_parts import ErrorParts, decompose_error
 from recombine.tables.table import Table
@@ -54,6 +56,28 @@ MAX_CELLS_FOR_SLOPES = 1_000
 VALUE_ROUNDING = 1e-8
 #: The networks that errors and slopes are read from: all layers learn, or the readout.
 _ONE_LAYER = {("ntk", 1), ("nngp", 1)}
+
+
+class ForecastBy(StrEnum):
+    """Who says what models will do: the theory and, where that takes seconds, trained models; or one of them alone."""
+
+    AUTO = auto()
+    THEORY = auto()
+    TRAINED = auto()
+
+
+def read_forecast_by(text: str) -> ForecastBy:
+    """Return who is to forecast, by name.
+
+    Examples
+    --------
+    >>> read_forecast_by("theory").value
+    'theory'
+    """
+    if text not in set(ForecastBy):
+        hint = near_miss(text, list(ForecastBy), "Ways: auto, theory, trained")
+        raise InputError(f"--forecast {text!r} is no way to forecast;{hint}")
+    return ForecastBy(text)
 
 
 @dataclass(frozen=True)
@@ -201,8 +225,7 @@ class Forecast(KernelForecast):
         if task is None or trained is None or self.fit is None or not len(self.slopes):
             return None
         if self.held_out:
-            assert task.design.outcome is not None
-            cells, observed = task.design.cells[task.places], task.design.outcome[task.places]
+            cells, observed = task.design.cells[task.places], task.design.observed.measured[task.places]
             told = trained.network.predicted
         elif trained.at_unseen is not None and task.unseen is not None:
             cells, observed, told = task.unseen, None, trained.at_unseen
@@ -210,7 +233,7 @@ class Forecast(KernelForecast):
             return None
         return read_factors(task.design, self.fit, cells, {("ntk", 1): told, ("nngp", 1): told}, observed, self.error)
 
-    @property
+    @cached_property
     def trained_slopes(self) -> dict[str, float]:
         """Factor -> share of its effect that arrives in the trained network; empty where none was trained."""
         rows = () if self.trained_factors is None else self.trained_factors[0].rows()
@@ -222,13 +245,11 @@ class Forecast(KernelForecast):
 
         The mean is nearer to the next network than either.
         """
-        rows, own = self.slopes.rows(), self.trained_slopes
-        told = [row | {"trained": own.get(str(row["factor"]), np.nan)} for row in rows if row["told"]]
+        told = [row for row in self.slopes.rows() if row["told"] and row["slope"] == row["slope"]]
         for row in told:
-            row["arrives"] = (
-                float(np.nanmean([row["slope"], row["trained"]])) if row["slope"] == row["slope"] else np.nan
-            )
-        return [row for row in told if row["arrives"] == row["arrives"]]
+            row["trained"] = self.trained_slopes.get(str(row["factor"]), np.nan)
+            row["arrives"] = float(np.nanmean([row["slope"], row["trained"]]))
+        return told
 
     @cached_property
     def expected_shortcuts(self) -> tuple[Shortcut, ...]:
@@ -292,7 +313,40 @@ def forecast(
         return Forecast(obstacle=reason)
     engine = first or identify(design.seen, **design.shape, seed=seed)
     with one_thread():  # small matrices: more threads only wait for each other
-        return _fitted_forecast(design, unseen, engine, check, fit or fit_order(design, 1), assumed, seed, by)
+        fit = fit or fit_order(design, 1)
+        enough, scored, observed = AUDIT_LIMITS.min_cells_tested, None, None
+        held = np.flatnonzero(~design.train)
+        held_out = held[~contains(design.seen, design.cells[held])]  # a cell may have rows on both sides of the split
+        chosen, adding = _determined(design.cells[held_out], engine, assumed)
+        rows = _some(held_out[chosen], MAX_SCORED_CELLS, seed)
+        if len(rows) >= enough:
+            scored = score_held_out(design, fit, rows, design.train, ForecastSource.HELD_OUT_ROWS)
+            targets, told, observed = design.cells[rows], scored.networks, design.observed.measured[rows]
+        else:
+            chosen, adding = _determined(unseen, engine, assumed)
+            targets = _some(unseen[chosen], MAX_CELLS_FOR_SLOPES, seed)
+            told = predict_networks(design, design.train, targets, (1,)) if len(targets) >= enough else {}
+            # What could not be fitted to all cells need not be tried on nine tenths of them.
+            judged = check if assumed is None else assumed.check
+            if check is not None and judged is not None and (told or len(targets) < enough):
+                scored = score_seen(design, check, judged, seed)
+                adding = adding and (scored is None or scored.adding)
+        error = None if scored is None else _error(scored)
+        tables: dict[str, Any] = {} if scored is None else {"depths": _depths(scored)}
+        if told.keys() >= _ONE_LAYER:
+            tables["slopes"], tables["shortcuts"] = read_factors(design, fit, targets, told, observed, error)
+        reason = None
+        if error is None and not len(tables.get("slopes", ())):
+            reason = ForecastObstacle(NoForecast.FEW_CELLS, enough)
+            if len(targets) >= enough or scored is not None:
+                steps = affordable_steps(every_arrangement(design.seen, design.symmetric))
+                reason = ForecastObstacle(NoForecast.MANY_STEPS, steps)
+        shallow = depths_of(design) != DEPTHS
+        if scored is not None and by is not ForecastBy.THEORY:
+            beyond = targets if observed is None and len(targets) >= enough else None
+            tables["task"] = TrainingTask(design, scored.places, beyond, seed, by is ForecastBy.TRAINED)
+        tables |= {"obstacle": reason, "shallow": shallow, "adding": adding, "fit": fit, "fitted": design}
+        return Forecast(error, unseen=len(targets), scored=scored, **tables)
 
 
 def forecast_under(structure: AssumedStructure) -> Forecast:
@@ -343,52 +397,6 @@ def values_at(structure: AssumedStructure, places: IntArray) -> FloatArray:
     if seen.any():
         values[seen] = structure.left_out[(np.cumsum(design.train) - 1)[places[seen]]]
     return values
-
-
-def _fitted_forecast(
-    design: Design,
-    unseen: IntArray,
-    engine: Identification,
-    check: OrderCheck | None,
-    fit: AdditiveFit,
-    assumed: Determinacy | None,
-    seed: int,
-    by: ForecastBy,
-) -> Forecast:
-    assert design.outcome is not None
-    enough, scored, observed = AUDIT_LIMITS.min_cells_tested, None, None
-    held = np.flatnonzero(~design.train)
-    held_out = held[~contains(design.seen, design.cells[held])]  # a cell may have rows on both sides of the split
-    chosen, adding = _determined(design.cells[held_out], engine, assumed)
-    rows = _some(held_out[chosen], MAX_SCORED_CELLS, seed)
-    if len(rows) >= enough:
-        scored = score_held_out(design, fit, rows, design.train, ForecastSource.HELD_OUT_ROWS)
-        targets, told, observed = design.cells[rows], scored.networks, design.outcome[rows]
-    else:
-        chosen, adding = _determined(unseen, engine, assumed)
-        targets = _some(unseen[chosen], MAX_CELLS_FOR_SLOPES, seed)
-        told = predict_networks(design, design.train, targets, (1,)) if len(targets) >= enough else {}
-        # What could not be fitted to all cells need not be tried on nine tenths of them.
-        judged = check if assumed is None else assumed.check
-        if check is not None and judged is not None and (told or len(targets) < enough):
-            scored = score_seen(design, check, judged, seed)
-            adding = adding and (scored is None or scored.adding)
-    error = None if scored is None else _error(scored)
-    tables: dict[str, Any] = {} if scored is None else {"depths": _depths(scored)}
-    if told.keys() >= _ONE_LAYER:
-        tables["slopes"], tables["shortcuts"] = read_factors(design, fit, targets, told, observed, error)
-    reason = None
-    if error is None and not len(tables.get("slopes", ())):
-        reason = ForecastObstacle(NoForecast.FEW_CELLS, enough)
-        if len(targets) >= enough or scored is not None:
-            steps = affordable_steps(every_arrangement(design.seen, design.symmetric))
-            reason = ForecastObstacle(NoForecast.MANY_STEPS, steps)
-    shallow = depths_of(design) != DEPTHS
-    if scored is not None and by is not ForecastBy.THEORY:
-        beyond = targets if observed is None and len(targets) >= enough else None
-        tables["task"] = TrainingTask(design, scored.places, beyond, seed, by is ForecastBy.TRAINED)
-    tables |= {"obstacle": reason, "shallow": shallow, "adding": adding, "fit": fit, "fitted": design}
-    return Forecast(error, unseen=len(targets), scored=scored, **tables)
 
 
 def _determined(cells: IntArray, engine: Identification, assumed: Determinacy | None) -> tuple[BoolArray, bool]:
@@ -447,9 +455,7 @@ def read_factors(
     truth = effects.sum(axis=1) if observed is None else observed - mean
     beyond = error.additive**2 if error is not None and observed is None else 0.0
     parts = {name: decompose_error(told[name, 1] - mean, truth, effects, marginals) for name in ("ntk", "nngp")}
-    outcome = design.outcome
-    assert outcome is not None
-    scale = float(outcome[design.train].std())
+    scale = float(design.observed.seen_outcome.std())
     slopes = {name: _per_factor(design, split.slopes) for name, split in parts.items()}
     spread = _per_factor(design, effects.std(axis=0))
     table = Table(
@@ -489,8 +495,7 @@ def level_values(design: Design, fit: AdditiveFit, cells: IntArray) -> tuple[flo
     factor in which another lies has no columns of its own: its effect is part of the other's, and here it has none.
     On a scale the marginal is the curve that fits the seen outcomes by this factor alone.
     """
-    assert design.outcome is not None
-    weight, outcome = design.precision[design.train], design.outcome[design.train]
+    weight, outcome = design.precision[design.train], design.observed.seen_outcome
     mean = float(np.average(outcome, weights=weight))
     if isinstance(design.features(1), ScaledConjunctions):
         return mean, *_values_on_scales(design, fit, cells, outcome - mean)

@@ -13,7 +13,7 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray
 from recombine.design.design import Design
-from recombine.jobs.audit.limits import AUDIT_LIMITS
+from recombine.jobs.limits import AUDIT_LIMITS
 from recombine.theory.identification.additive_fit import AdditiveFit, fit_additive
 
 #: The chance of a two-valued outcome in one cell is taken to be no nearer to 0 or 1 than this share of the overall one.
@@ -67,9 +67,7 @@ def cell_noise(design: Design, fit: AdditiveFit | None = None) -> CellNoise | No
     single = _chance_variances(design, fit)
     if pooled is None:
         return CellNoise(single / count, NoiseSource.TWO_VALUES, 0.0)
-    assert design.observed.freedom is not None
-    freedom = design.observed.freedom[design.train]
-    expected = float(freedom @ single) / pooled[1]
+    expected = float(design.observed.replicates[1][design.train] @ single) / pooled[1]
     size = pooled[0] / expected if expected > 0 else 1.0
     return CellNoise(size * single / count, NoiseSource.TWO_VALUES_REPLICATES, pooled[1])
 
@@ -77,11 +75,10 @@ def cell_noise(design: Design, fit: AdditiveFit | None = None) -> CellNoise | No
 def _chance_variances(design: Design, fit: AdditiveFit | None) -> FloatArray:
     """Return (high - low)^2 p (1 - p) of one measurement in each seen cell, shape (N,)."""
     assert design.outcome_column.two_values is not None
-    assert design.outcome is not None
-    (low, high), seen = design.outcome_column.two_values, design.train
-    weight, rate = design.precision[seen], (design.outcome[seen] - low) / (high - low)
+    (low, high), outcome = design.outcome_column.two_values, design.observed.seen_outcome
+    weight, rate = design.precision[design.train], (outcome - low) / (high - low)
     overall = float(np.average(rate, weights=weight))
-    fit = fit or fit_additive(design.features(1), design.seen, design.outcome[seen], weight)
+    fit = fit or fit_additive(design.features(1), design.seen, outcome, weight)
     chance = np.clip(
         (fit.fitted - low) / (high - low), MIN_CHANCE_SHARE * overall, 1 - MIN_CHANCE_SHARE * (1 - overall)
     )
@@ -92,10 +89,8 @@ def _chance_variances(design: Design, fit: AdditiveFit | None) -> FloatArray:
 
 def pooled_variance(design: Design) -> tuple[float, float] | None:
     """Return the variance of one measurement pooled over the seen cells and its degrees of freedom, if rows repeat."""
-    if design.observed.spread is None or design.observed.freedom is None:
-        return None
-    freedom = float(design.observed.freedom[design.train].sum())
-    return (float(design.observed.spread[design.train].sum()) / freedom, freedom) if freedom >= 1 else None
+    spread, freedom = (float(values[design.train].sum()) for values in design.observed.replicates)
+    return (spread / freedom, freedom) if freedom >= 1 else None
 
 
 @dataclass(frozen=True)
@@ -139,8 +134,7 @@ def lack_of_fit_test(design: Design, order: int = 1, fit: AdditiveFit | None = N
     pooled = pooled_variance(design)
     if pooled is None or pooled[0] <= 0:
         return None
-    assert design.outcome is not None
-    outcome, weight = design.outcome[design.train], design.precision[design.train]
+    outcome, weight = design.observed.seen_outcome, design.precision[design.train]
     fit = fit or fit_additive(design.features(order), design.seen, outcome, weight)
     if fit.rank is None:
         return None

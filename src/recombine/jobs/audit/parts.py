@@ -10,7 +10,7 @@ import numpy as np
 
 from recombine.design.targets import encode_targets, with_described
 from recombine.errors import InputError
-from recombine.jobs.audit.additivity import determined_values, fit_order, held_out_errors
+from recombine.jobs.audit.additivity import check_additivity, fit_order, held_out_errors
 from recombine.jobs.audit.noise import cell_noise
 from recombine.jobs.audit.ranges import CellRanges, Ranges, listed_leverage, ranges_under, structure_columns
 from recombine.jobs.listing import Listing, ListingKind, NearCounts, choose_cells, count_near, level_columns
@@ -39,8 +39,7 @@ if TYPE_CHECKING:
     from recombine.cells.arrays import BoolArray, FloatArray, IntArray
     from recombine.design.design import Design
     from recombine.jobs.audit.additivity import AdditivityCheck
-    from recombine.jobs.importance import Importance
-    from recombine.jobs.matters import WhatMatters
+    from recombine.jobs.importance import Importance, WhatMatters
     from recombine.jobs.structure.held_out_ranges import HeldOutRanges
     from recombine.jobs.values.outcome_shares import OutcomeShares
     from recombine.theory.components.fit import ComponentsFit
@@ -104,7 +103,7 @@ class Decided:
         """The importance of cells by verdict; None where all matter alike."""
         if self.importance is None:
             return None
-        from recombine.jobs.matters import weigh_verdicts
+        from recombine.jobs.importance import weigh_verdicts
 
         return weigh_verdicts(self.importance, self.design, self.listing, self.codes, self.verdicts_of)
 
@@ -197,7 +196,9 @@ class Values:
         """The same of the listed cells (T,), NaN where not determined, not yet kept between an outcome's two values."""
         if self.fit is None:
             return None
-        return determined_values(self.certified_of, self.decided.listing.cells, self.decided.codes)
+        values, follows = np.full(len(self.decided.codes), np.nan), self.decided.codes <= Verdict.DETERMINED
+        values[follows] = self.certified_of(self.decided.listing.cells[follows])
+        return values
 
     @property
     def beyond(self) -> BoolArray:
@@ -211,14 +212,12 @@ class Values:
     @cached_property
     def components(self) -> ComponentsFit | None:
         """What factors and pairs of them carry; None without an outcome, and where that takes too long to fit."""
-        if self.fit is None:
-            return None
-        return affordable_components(self.decided.design, len(self.decided.listing.cells))
+        return None if self.fit is None else affordable_components(self.decided.design, len(self.decided.listing.cells))
 
     @cached_property
     def shares(self) -> OutcomeShares | None:
         """What carries the outcome, by sets of factors; None where no value is better than the mean."""
-        return carried_shares(self.components, self.decided.design)
+        return None if self.components is None else carried_shares(self.components, self.decided.design)
 
     @cached_property
     def source(self) -> ValueSource | None:
@@ -333,8 +332,6 @@ class AssumedStructure:
         decided, fit, first = self.values.decided, self.values.fit, self.values.first_fit
         if fit is None or first is None:
             return None
-        from recombine.jobs.audit.additivity import check_additivity
-
         order = decided.choice.order
         orders = tuple(sorted({1, 2, order}))
         check = check_additivity(decided.design, orders, decided.seed, asked=order, fits={1: first, order: fit})

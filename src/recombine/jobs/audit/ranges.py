@@ -21,26 +21,23 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.brief import record
+from recombine.design.design import Design
 from recombine.design.scaling import nearest_knots, on_curve
 from recombine.errors import SolverError
 from recombine.jobs.audit.noise import pooled_variance
+from recombine.jobs.limits import STRUCTURE_LIMITS
+from recombine.jobs.structure.choice import Choice
 from recombine.jobs.structure.held_out_ranges import HeldOutRanges, NoRange, RangeOf, held_out_ranges, local_quantiles
-from recombine.jobs.structure.limits import STRUCTURE_LIMITS
+from recombine.jobs.values.sources import PosteriorRanges
 from recombine.tables.grouping import RowsAre
+from recombine.theory.identification.additive_fit import AdditiveFit
+from recombine.theory.identification.leverage import Leverage
 from recombine.verdicts import Verdict
-
-if TYPE_CHECKING:
-    from recombine.cells.arrays import FloatArray, IntArray
-    from recombine.design.design import Design
-    from recombine.jobs.structure.choice import Choice
-    from recombine.jobs.values.sources import PosteriorRanges
-    from recombine.theory.identification.additive_fit import AdditiveFit
-    from recombine.theory.identification.leverage import Leverage
 
 #: A range is calibrated on so many of them with the nearest leverage: this share of all, but no fewer than this number.
 NEAREST_LEVERAGE_SHARE, MIN_NEAREST_LEVERAGES = 0.2, 50
@@ -136,12 +133,10 @@ class Ranges:
         h = np.maximum(self.leverages.of(cells) if leverage is None else leverage, 0.0)
         carried = h * self._levels.share(cells)
         error = self._standard_error(h, carried)
-        if self.obstacle:
-            blank = np.full(len(cells), np.nan)
-            middle = self.design.outcome_column.bounded(predicted)
-            return CellRanges(middle, error, blank, blank, middle)
-        own = np.full(len(cells), self.own) if measurements is None else 1 / measurements
-        half = self._quantile(h, cells) * self.spread.of(own, h, carried)
+        half = np.full(len(cells), np.nan)
+        if not self.obstacle:
+            own = np.full(len(cells), self.own) if measurements is None else 1 / measurements
+            half = self._quantile(h, cells) * self.spread.of(own, h, carried)
         # The mean of a two-valued outcome lies between its values.
         low, middle, high = map(self.design.outcome_column.bounded, (predicted - half, predicted, predicted + half))
         return CellRanges(middle, error, low, high, middle)
@@ -262,7 +257,12 @@ def ranges_under(
     """Return the ranges of values under a structure; None without an outcome or leverages."""
     if not choice.structure.is_sum:
         return held_out_ranges(design, choice)
-    if fit is None or leverages.solved_singly:
+    return None if fit is None else ranges_of_sums(design, fit, leverages)
+
+
+def ranges_of_sums(design: Design, fit: AdditiveFit, leverages: Leverage) -> Ranges | None:
+    """Return the ranges of sums of effects; None where leverages take too long or cannot be had."""
+    if leverages.solved_singly:
         return None
     pooled = pooled_variance(design)
     # Where floating point cannot invert the seen cells, values are given without error or range.
@@ -290,8 +290,7 @@ def measure_ranges(design: Design, fit: AdditiveFit, leverages: Leverage, noise:
     >>> bool(corner.low[0] < 16 < corner.high[0]), len(ranges.misses), ranges.what.value
     (True, 80, 'measurement')
     """
-    assert design.outcome is not None
-    outcome, precision = design.outcome[design.train], design.precision[design.train]
+    outcome, precision = design.observed.seen_outcome, design.precision[design.train]
     h = leverages.of_seen
     remaining = 1 - precision * h
     free = remaining > MAX_SHARE_ALONE

@@ -15,7 +15,7 @@ import numpy as np
 from recombine.cells.threads import one_thread
 from recombine.checks import whole
 from recombine.errors import InputError
-from recombine.jobs.audit.limits import AUDIT_LIMITS
+from recombine.jobs.limits import AUDIT_LIMITS
 from recombine.jobs.training.standard import STANDARD_MODELS
 from recombine.jobs.training.train import inputs_of
 from recombine.progress import each
@@ -78,7 +78,7 @@ def compare_models(
     if design.outcome is None:
         raise InputError("comparing models needs an outcome; name its column with --outcome")
     chosen = _some_cells(design.seen, whole(max_cells, "max_cells", 2), np.random.default_rng(seed))
-    seen, outcome = design.seen[chosen], design.outcome[design.train][chosen]
+    seen, outcome = design.seen[chosen], design.observed.seen_outcome[chosen]
     rows = []
     for share in shares:
         errors: defaultdict[str, list[FloatArray]] = defaultdict(list)

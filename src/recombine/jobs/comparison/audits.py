@@ -7,10 +7,9 @@ from enum import Enum
 
 import msgspec
 
-from recombine.cells.scales import FactorScale
 from recombine.errors import InputError
 from recombine.jobs.comparison.cell_maps import CellMap, Transitions
-from recombine.jobs.comparison.differences import Comparison, Difference, differing, read_differently, respelled
+from recombine.jobs.comparison.differences import Comparison, Difference, respelled
 from recombine.jobs.comparison.documents import AuditDocument, FindingRecord, read_count
 from recombine.jobs.comparison.outcomes_kept import NoiseRise, noise_rise, renamed_levels
 from recombine.verdicts import Verdict
@@ -117,12 +116,6 @@ class AuditComparison(Comparison):
         return not (self.before.counts.get("exact", True) and self.after.counts.get("exact", True))
 
     @property
-    def settings(self) -> dict[str, tuple[str, str]]:
-        """What the audits assume or were asked, where it differs, before and after."""
-        settings = differing(_settings(self.before), _settings(self.after))
-        return settings | read_differently(self.before.table, self.after.table)
-
-    @property
     def forecast(self) -> dict[str, tuple[float | None, float | None]]:
         """Field of `ForecastErrors` -> the error that is forecast, before and after; only where either is known."""
         sides = [document.forecast.error for document in (self.before, self.after)]
@@ -147,20 +140,6 @@ class AuditComparison(Comparison):
         new, gone = len(self.findings.new), len(self.findings.gone)
         cells = "cells not compared" if self.transitions is None else f"{self.gained:,} gained, {self.lost:,} lost"
         return f"AuditComparison({cells}; {plural(new, 'finding')} new, {gone:,} gone)"
-
-
-def _settings(document: AuditDocument) -> dict[str, str]:
-    scales = [f"{factor.name} {factor.scale}" for factor in document.factors if factor.scale != FactorScale.LABELS]
-    return {
-        "outcome": document.outcome or "none",
-        "structure": document.structure.name,
-        "order": str(document.order),
-        "assumption": document.structure.assumes,
-        "rows": f"{document.rows:,}" if isinstance(document.rows, int | float) else document.rows,
-        "symmetric factors": "; ".join(", ".join(group) for group in document.symmetric) or "none",
-        "cells listed": document.cells.of,
-        "scales": ", ".join(scales) or "none",
-    }
 
 
 def compare_audits(before: AuditDocument, after: AuditDocument) -> AuditComparison:

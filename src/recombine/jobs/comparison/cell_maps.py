@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from recombine.cells.arrays import BoolArray, IntArray, product_size
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.cells.conjunctions import MAX_ID, Subset, canonical, distinct, mixed_radix
 from recombine.design.design import Design
 from recombine.errors import InputError
@@ -39,7 +39,7 @@ STATES = (*(verdict.word for verdict in Verdict), "not listed", "no such level")
 Levels = Mapping[str, Sequence[str]]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class CellMap:
     """Cells (N, C), sorted, and their verdict codes (N,).
 
@@ -56,8 +56,6 @@ class CellMap:
 
     cells: IntArray = field(repr=False)
     codes: IntArray
-
-    __repr__ = brief_repr
 
     def runs(self, sizes: tuple[int, ...]) -> str:
         """Return the map as text, where factors have ``sizes`` levels."""
@@ -198,7 +196,7 @@ class Transition:
     after: str
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Transitions:
     """The cells that either side lists, with their states before and after: places in `STATES`.
 
@@ -224,8 +222,6 @@ class Transitions:
     cells: IntArray = field(repr=False)  #: (N, C): codes into ``levels``.
     before: IntArray  #: (N,)
     after: IntArray  #: (N,)
-
-    __repr__ = brief_repr
 
     @classmethod
     def between(

@@ -14,6 +14,15 @@ from recombine.jobs.split.leaks import spelling
 class Comparison(Answered):
     """What comparisons of audits and of scores show in the same way."""
 
+    before: Any
+    after: Any
+
+    @property
+    def settings(self) -> dict[str, tuple[str, str]]:
+        """What the results are about, assume or were asked, where it differs, before and after."""
+        settings = differing(self.before.settings, self.after.settings)
+        return settings | read_differently(self.before.table, self.after.table)
+
     @property
     def markdown(self) -> str:
         """The comparison for a pull request."""

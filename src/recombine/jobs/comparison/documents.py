@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from recombine._version import SCHEMA
+from recombine.cells.scales import FactorScale
 from recombine.errors import InputError
 from recombine.jobs.audit.audit import Audit
 from recombine.jobs.comparison.outcomes_kept import NoiseRecord
@@ -112,6 +113,21 @@ class AuditDocument(msgspec.Struct, frozen=True):
     noise: NoiseRecord | None = None
     digests: dict[str, tuple[str, ...]] | None = None  #: Of the levels of each factor.
 
+    @property
+    def settings(self) -> dict[str, str]:
+        """What it assumes or was asked, by name, as text."""
+        scales = [f"{factor.name} {factor.scale}" for factor in self.factors if factor.scale != FactorScale.LABELS]
+        return {
+            "outcome": self.outcome or "none",
+            "structure": self.structure.name,
+            "order": str(self.order),
+            "assumption": self.structure.assumes,
+            "rows": f"{self.rows:,}" if isinstance(self.rows, int | float) else self.rows,
+            "symmetric factors": "; ".join(", ".join(group) for group in self.symmetric) or "none",
+            "cells listed": self.cells.of,
+            "scales": ", ".join(scales) or "none",
+        }
+
 
 def _key(name: str) -> str:
     """Return the key of a field in the document of a score."""
@@ -174,6 +190,20 @@ class ScoreDocument(msgspec.Struct, frozen=True, rename=_key):
     measure: str = "squared error"
     seed: int = 0
     cell_errors: CellErrors | None = None
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What it is about or assumes, by name, as text."""
+        return {
+            "outcome": self.outcome or "none",
+            "measure of error": self.measure,
+            "factors": ", ".join(sorted(self.factors)),
+            "structure": self.structure,
+            "assumption": self.assumption,
+            "seen cells": f"{self.seen_cells:,}",
+            "held-out cells": f"{self.held_out_cells:,}",
+            "determined cells": f"{self.determined_cells:,}",
+        }
 
 
 def read_document(source: object, name: str) -> AuditDocument | ScoreDocument:

@@ -9,8 +9,8 @@ from itertools import combinations
 import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
+from recombine.jobs.limits import SCORE_LIMITS
 from recombine.jobs.score.amounts import Amount, ChanceSpread
-from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.score import Score
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict

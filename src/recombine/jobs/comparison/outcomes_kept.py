@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.arrays import FloatArray
 from recombine.design.design import Design
 from recombine.jobs.audit.audit import Audit
-from recombine.jobs.structure.limits import STRUCTURE_LIMITS
+from recombine.jobs.limits import STRUCTURE_LIMITS
 
 #: Different outcomes by which a level is known again, and digits of an outcome that count.
 MIN_OUTCOMES_KNOWN, DIGITS_COUNTED = 3, 10
@@ -50,11 +50,12 @@ def noise_record(audit: Audit) -> NoiseRecord | None:
     >>> noise_record(rc.audit(rc.Design.from_cells([[0, 0], [0, 0], [0, 1], [1, 0]], [1.0, 3.0, 5.0, 6.0])))
     NoiseRecord(of='rows that repeat', variance=2.0, freedom=1.0, error=0.0)
     """
-    design, observed = audit.design, audit.design.observed
+    design = audit.design
     if design.outcome_column.two_values is not None or design.outcome is None:
         return None
-    if observed.spread is not None and observed.freedom is not None and observed.freedom[design.train].sum() > 0:
-        return _noise("rows that repeat", observed.spread[design.train], observed.freedom[design.train])
+    spread, freedom = (values[design.train] for values in design.observed.replicates)
+    if freedom.sum() > 0:
+        return _noise("rows that repeat", spread, freedom)
     ranges = audit.values.ranges
     if ranges is None or len(ranges.misses) < STRUCTURE_LIMITS.min_misses:
         return None
@@ -105,9 +106,9 @@ def level_digests(design: Design) -> dict[str, list[str]] | None:
     if design.outcome is None or design.symmetric:
         return None
     cells = design.cells[design.train]
-    rounded = [float(f"{value:.{DIGITS_COUNTED}g}") for value in design.outcome[design.train].tolist()]
+    rounded = [float(f"{value:.{DIGITS_COUNTED}g}") for value in design.observed.seen_outcome.tolist()]
     outcome = np.unique(rounded, return_inverse=True)
-    values = _hashed([repr(value) for value in outcome[0].tolist()])[outcome[1].reshape(-1)]
+    values = _hashed([repr(value) for value in outcome[0].tolist()])[outcome[1]]
     terms = []
     for position, factor in enumerate(design.factors):
         named = _hashed([f"{factor.name}\0{label}" for label in factor.labels])
@@ -118,18 +119,12 @@ def level_digests(design: Design) -> dict[str, list[str]] | None:
         sums = np.zeros(len(factor.labels), dtype=np.uint64)
         context = total - terms[position]
         np.add.at(sums, cells[:, position], (context ^ values) * (context | np.uint64(1)))
-        different = _outcomes_of(cells[:, position], outcome[1].reshape(-1), len(sums))
-        known_again = different >= MIN_OUTCOMES_KNOWN
+        pairs = np.unique(np.stack([cells[:, position], outcome[1]], axis=1), axis=0)
+        known_again = np.bincount(pairs[:, 0], minlength=len(sums)) >= MIN_OUTCOMES_KNOWN
         digests[factor.name] = [
             f"{total:016x}" if recognised else "" for total, recognised in zip(sums.tolist(), known_again, strict=True)
         ]
     return digests
-
-
-def _outcomes_of(levels: IntArray, outcome: IntArray, size: int) -> IntArray:
-    """Return how many different outcomes each level has, (size,)."""
-    pairs = np.unique(np.stack([levels, outcome], axis=1), axis=0)
-    return np.bincount(pairs[:, 0], minlength=size)
 
 
 def _hashed(texts: Sequence[str]) -> Any:

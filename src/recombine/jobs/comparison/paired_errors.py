@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from typing import Any
 
 import numpy as np
@@ -96,7 +95,7 @@ def _keys(document: ScoreDocument) -> npt.NDArray[Any]:
     assert document.cell_errors is not None
     try:
         content = base64.b64decode(document.cell_errors.cells, validate=True)
-    except (binascii.Error, ValueError):
+    except ValueError:
         content = b""
     held_out = len(content) == KEY_BYTES * document.held_out_cells
     return np.frombuffer(content if held_out else b"", dtype=f"V{KEY_BYTES}").view(f"S{KEY_BYTES}")
@@ -128,7 +127,7 @@ def _cell_errors(document: ScoreDocument, name: str) -> tuple[IntArray, FloatArr
 def _decoded(text: str, count: int) -> npt.NDArray[np.float32]:
     try:
         content = base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError):
+    except ValueError:
         raise InputError("they are not base64") from None
     if len(content) != 4 * count:
         raise InputError(f"they are {len(content)} bytes, not {4 * count}")

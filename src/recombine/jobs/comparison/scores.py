@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from recombine.jobs.comparison.differences import Comparison, Difference, differing, read_differently
+from recombine.jobs.comparison.differences import Comparison, Difference
 from recombine.jobs.comparison.documents import AmountRecord, ModelRecord, ScoreDocument
 from recombine.jobs.comparison.paired_errors import common_cells, paired_differences
 from recombine.writing import plural
@@ -122,12 +122,6 @@ class ScoreComparison(Comparison):
         )
 
     @property
-    def settings(self) -> dict[str, tuple[str, str]]:
-        """What the scores are about or assume, where it differs, before and after."""
-        settings = differing(_settings(self.before), _settings(self.after))
-        return settings | read_differently(self.before.table, self.after.table)
-
-    @property
     def changed(self) -> bool:
         """Whether anything that is compared differs."""
         numbers = any(change.changed for every in self.changes.values() for change in every)
@@ -136,19 +130,6 @@ class ScoreComparison(Comparison):
     def __repr__(self) -> str:
         stay = plural(len(self.models.stay), "model")
         return f"ScoreComparison({stay} in both; {len(self.better)} better, {len(self.worse)} worse)"
-
-
-def _settings(document: ScoreDocument) -> dict[str, str]:
-    return {
-        "outcome": document.outcome or "none",
-        "measure of error": document.measure,
-        "factors": ", ".join(sorted(document.factors)),
-        "structure": document.structure,
-        "assumption": document.assumption,
-        "seen cells": f"{document.seen_cells:,}",
-        "held-out cells": f"{document.held_out_cells:,}",
-        "determined cells": f"{document.determined_cells:,}",
-    }
 
 
 def compare_scores(before: ScoreDocument, after: ScoreDocument) -> ScoreComparison:

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recombine.cells.arrays import FloatArray
+from recombine.design.design import Design
 from recombine.errors import InputError, RecombineError
 from recombine.jobs.audit.noise import cell_noise
 from recombine.jobs.estimators.cell_estimator import WeighedRows, identified
 from recombine.jobs.estimators.structure_fits import CellFit, fit_cells
 from recombine.jobs.structure.choice import Choice, choose_structure
 from recombine.jobs.values.sources import ValueSource, choose_source
+from recombine.theory.components.fit import ComponentsFit
+from recombine.theory.identification.identify import Identification
 from recombine.theory.structures.all_structures import sum_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from recombine.cells.arrays import FloatArray
-    from recombine.design.design import Design
-    from recombine.theory.components.fit import ComponentsFit
-    from recombine.theory.identification.identify import Identification
-    from recombine.theory.structures.ladder import Ladder
-    from recombine.theory.structures.structure import Structure, StructureFit
+from recombine.theory.structures.ladder import Ladder
+from recombine.theory.structures.structure import Structure, StructureFit
 
 #: Rows whose levels all occur in other rows too, below which no structure can be scored.
 MIN_ROWS_SHARED = 3

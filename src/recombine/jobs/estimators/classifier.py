@@ -18,10 +18,10 @@ from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import distinct
 from recombine.checks import known_or_refuse
 from recombine.errors import InputError, RecombineError
+from recombine.jobs.audit.additivity import determined_by_others
 from recombine.jobs.estimators.cell_estimator import AskedRows, CellEstimator, identified
 from recombine.jobs.values.cell_values import fit_values, weighted_design
 from recombine.theory.components.fit import ComponentsFit
-from recombine.theory.identification.identify import identify
 from recombine.theory.structures.all_structures import sum_of
 from recombine.theory.structures.likelihood import fit_chances
 from recombine.theory.structures.separation.families import Limit
@@ -251,12 +251,7 @@ class CompositionalClassifier(ClassifierMixin, CellEstimator):  # type: ignore[m
 
 
 def _held_out_losses(
-    cells: IntArray,
-    labels: IntArray,
-    classes: int,
-    sizes: Sequence[int],
-    seed: int,
-    weights: FloatArray | None = None,
+    cells: IntArray, labels: IntArray, classes: int, sizes: Sequence[int], seed: int, weights: FloatArray | None
 ) -> FloatArray:
     """Return the log loss of single effects and of pairs on R held-out rows, (2, R); raise where they cannot be told.
 
@@ -270,14 +265,9 @@ def _held_out_losses(
     rows, which = distinct(cells)
     fold_of = np.random.default_rng(seed).permutation(len(rows)) % FOLDS_OF_CLASSES
     losses = np.full((2, len(cells)), np.nan)
-    for fold in range(FOLDS_OF_CLASSES):
-        training = fold_of[which] != fold
-        if training.all() or len(np.unique(labels[training])) < 2:
-            continue
-        # Rows that only single effects determine say nothing about pairs.
-        verdicts = identify(cells[training], cells[~training], 2, sizes=sizes).verdicts
-        scored = np.flatnonzero(~training)[verdicts == Verdict.DETERMINED]
-        if not len(scored):
+    # Rows that only single effects determine say nothing about pairs.
+    for training, scored in determined_by_others(cells, fold_of[which], range(FOLDS_OF_CLASSES), 2, sizes=sizes):
+        if not len(scored) or len(np.unique(labels[training])) < 2:
             continue
         with suppress(RecombineError):
             rows_of = cells[training], labels[training]

@@ -67,11 +67,9 @@ class FactorColumns:
 
         A value that is no level but is written like one is that level: ``"1"`` in a text file, 1 in an array.
         """
-        coded = []
-        for levels, column in zip(self.levels, columns, strict=True):
-            numbers = np.array(_codes_of(levels, column.values), dtype=np.int64)
-            coded.append(numbers[column.where])
-        return np.stack(coded, axis=1)
+        pairs = zip(self.levels, columns, strict=True)
+        codes = [np.array(_codes_of(levels, column.values), dtype=np.int64)[column.where] for levels, column in pairs]
+        return np.stack(codes, axis=1)
 
     def new_values(self, columns: Sequence[GivenColumn]) -> list[list[Any]]:
         """Return the values of each column that are no levels, in the order of their codes."""

@@ -142,7 +142,6 @@ class CompositionalRegressor(MultiOutputMixin, RegressorMixin, CellEstimator):  
     @cached_property
     def components_(self) -> ComponentsFit:
         """What each factor and pair carries, the noise, and the scale on which they add."""
-        self._check_fitted()
         self._refuse_outputs("components_")
         return fit_values(self._design, self._table.levels, self._level_features())
 
@@ -178,6 +177,7 @@ class CompositionalRegressor(MultiOutputMixin, RegressorMixin, CellEstimator):  
         check_is_fitted(self, ["_design", "outputs_"], all_or_any=any)
 
     def _refuse_outputs(self, name: str) -> None:
+        self._check_fitted()
         if "outputs_" in vars(self):
             raise InputError(f"{name} are those of one output; take them from outputs_[0] and so on")
 
@@ -188,7 +188,6 @@ class CompositionalRegressor(MultiOutputMixin, RegressorMixin, CellEstimator):  
     @property
     def features_(self) -> Table:
         """What each descriptor of levels moves values by, as a share of the outcome's variance."""
-        self._check_fitted()
         self._refuse_outputs("features_")
         shares = {
             factor: feature_shares(self.components_, factor, table) for factor, table in self._level_features().items()
@@ -201,14 +200,10 @@ class CompositionalRegressor(MultiOutputMixin, RegressorMixin, CellEstimator):  
     @property
     def effects_(self) -> Table:
         """What each level of each factor adds by itself on the scale of the components, with its standard error."""
-        self._check_fitted()
         self._refuse_outputs("effects_")
-        tables = [self.components_.effects(factor) for factor in range(len(self._table.levels))]
         counts = [len(levels) for levels in self._table.levels]
-        effects, errors = (
-            np.concatenate([table[which][:count] for table, count in zip(tables, counts, strict=True)])
-            for which in (0, 1)
-        )
+        tables = [np.stack(self.components_.effects(factor))[:, :count] for factor, count in enumerate(counts)]
+        effects, errors = np.concatenate(tables, axis=1)
         levels = np.array([level for levels in self._table.levels for level in levels], dtype=object)
         factors = np.repeat(np.array(self._table.names, dtype=object), counts)
         return Table({"factor": factors, "level": levels, "effect": effects, "standard error": errors})
@@ -252,7 +247,14 @@ class CompositionalRegressor(MultiOutputMixin, RegressorMixin, CellEstimator):  
         rows = self._asked(X, self._assumption.identification)
         self._open(rows)
         self._refuse(rows, self._assumption.structure, self._assumption.identification)
-        self._refuse_beyond(rows, self._beyond(rows))
+        beyond = self._beyond(rows)
+        if self.undetermined == "raise" and beyond.any():
+            row = int(np.flatnonzero(beyond[rows.cell_of_row])[0])
+            cell = self._table.text(rows.cells[rows.cell_of_row[row]])
+            raise InputError(
+                f"row {row} of X ({cell}) is beyond the seen range of the curve; collect rows with as high or as low "
+                "a sum of effects, or pass undetermined='prior' for the curve continued straight"
+            )
         return rows
 
     def _warn(self, rows: AskedRows) -> None:
@@ -299,15 +301,6 @@ class CompositionalRegressor(MultiOutputMixin, RegressorMixin, CellEstimator):  
         if judge is not None:
             beyond[unseen] = judge.beyond(rows.cells[unseen])
         return beyond
-
-    def _refuse_beyond(self, rows: AskedRows, beyond: BoolArray) -> None:
-        if self.undetermined == "raise" and beyond.any():
-            row = int(np.flatnonzero(beyond[rows.cell_of_row])[0])
-            cell = self._table.text(rows.cells[rows.cell_of_row[row]])
-            raise InputError(
-                f"row {row} of X ({cell}) is beyond the seen range of the curve; collect rows with as high or as low "
-                "a sum of effects, or pass undetermined='prior' for the curve continued straight"
-            )
 
 
 def _outcomes(y: npt.ArrayLike) -> FloatArray:

@@ -20,17 +20,14 @@ import numpy as np
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import distinct
 from recombine.design.design import Design
-from recombine.errors import RecombineError, SolverError
-from recombine.jobs.audit.additivity import fit_order
-from recombine.jobs.audit.noise import pooled_variance
-from recombine.jobs.audit.ranges import Ranges, Spread, fit_spread, measure_ranges, score_quantiles
+from recombine.errors import RecombineError
+from recombine.jobs.audit.additivity import determined_by_others, fit_order
+from recombine.jobs.audit.ranges import Ranges, Spread, fit_spread, ranges_of_sums, score_quantiles
 from recombine.jobs.structure.held_out_ranges import HeldOutRanges
 from recombine.jobs.values.cell_values import weighted_design
 from recombine.theory.identification.additive_fit import AdditiveFit
-from recombine.theory.identification.identify import identify
 from recombine.theory.identification.leverage import Leverage
 from recombine.theory.structures.structure import Structure, StructureData, StructureFit
-from recombine.verdicts import Verdict
 
 #: Parts that are held out in turn, and held-out cells after which no further part is.
 RANGE_FOLDS, ENOUGH_CELLS_HELD_OUT = 10, 20_000
@@ -77,12 +74,7 @@ class LeastSquaresFit:
     @cached_property
     def ranges(self) -> Ranges | None:
         """The audit's ranges of this design; None with too many levels to work out leverages."""
-        if self.normal.solved_singly:
-            return None
-        pooled = pooled_variance(self.design)
-        with suppress(SolverError):
-            return measure_ranges(self.design, self.sums, self.normal, None if pooled is None else pooled[0])
-        return None
+        return ranges_of_sums(self.design, self.sums, self.normal)
 
     def range_of(self, cells: IntArray) -> Ends:
         """Return the ends of the 90 % ranges of cells (N, C); NaN for none."""
@@ -118,12 +110,8 @@ class HeldOutFit:
         noise = float(worth * residuals @ residuals) / replicates if replicates else None
         fold_of = np.random.default_rng(self.seed).permutation(len(rows)) % RANGE_FOLDS
         predicted = np.full(len(rows), np.nan)
-        for fold in range(RANGE_FOLDS):
-            tested, training = np.flatnonzero(fold_of == fold), fold_of != fold
-            if not len(tested) or not training.any():
-                continue
-            identified = identify(rows[training], rows[tested], self.structure.order, sizes=self.data.sizes)
-            determined = tested[identified.verdicts == Verdict.DETERMINED]
+        numbers, order = range(RANGE_FOLDS), self.structure.order
+        for training, determined in determined_by_others(rows, fold_of, numbers, order, sizes=self.data.sizes):
             if len(determined):
                 rows_used = training[which]
                 data = replace(self.data.rows(np.flatnonzero(rows_used)), y=self.fit.to_outcome(y[rows_used]))
@@ -138,11 +126,10 @@ class HeldOutFit:
         scores = np.divide(np.abs(misses), size, out=np.zeros(len(misses)), where=size > 0)
         # A mean that noise explains wholly would have a range of no width: what is measured is what the range is for.
         usual = float(np.median(own)) if len(own) and noise is not None else 1.0
-        single = noise is None and len(np.unique(y)) == 2
         return FoldRanges(
             misses=misses,
             values=predicted[done],
-            chances=single,
+            chances=noise is None and len(np.unique(y)) == 2,
             scores=scores,
             spread=spread,
             replicated=noise is not None,

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
-from recombine.cells.conjunctions import distinct
+from recombine.cells.conjunctions import places_among
 from recombine.jobs.audit.audit import Audit
 from recombine.jobs.score.held_out import HeldOutCells
 from recombine.jobs.score.regression import HeldOutNoise, Regressors
@@ -21,7 +21,7 @@ def pool_folds(audits: tuple[Audit, ...], classes: tuple[str, ...], folds: Seque
     Determined values, effects, noise and baselines of a cell are those of the training cells of its own fold.
     """
     design = audits[0].design
-    positions = [_positions(design.held_out, fold.design.held_out) for fold in folds]
+    positions = [places_among(design.held_out, fold.design.held_out) for fold in folds]
     codes, numbers = np.empty((2, len(design.held_out)), dtype=np.int64)
     for number, (cells, fold) in enumerate(zip(positions, folds, strict=True)):
         codes[cells], numbers[cells] = fold.codes, number
@@ -42,14 +42,6 @@ def pool_folds(audits: tuple[Audit, ...], classes: tuple[str, ...], folds: Seque
         misses_beside={name: np.concatenate([fold.misses_beside[name] for fold in told])[order] for name in names},
         forecasts=_mean_forecasts(told),
     )
-
-
-def _positions(cells: IntArray, some: IntArray) -> IntArray:
-    """Return where each of ``some`` cells (M, C) stands among the distinct ``cells`` (N, C), (M,)."""
-    _, positions = distinct(np.concatenate([cells, some]))
-    position = np.empty(len(cells), dtype=np.int64)
-    position[positions[: len(cells)]] = np.arange(len(cells))
-    return np.asarray(position[positions[len(cells) :]])
 
 
 def _joined_regressors(of_folds: Sequence[Regressors], order: IntArray) -> Regressors:

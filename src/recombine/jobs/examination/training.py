@@ -25,8 +25,6 @@ from recombine.writing import listing
 
 #: So much of a problem is repeated in an error.
 MAX_PROBLEM_LETTERS = 80
-#: Takes training inputs, training outcomes and the inputs to predict, and returns predictions.
-TrainAndPredict = Callable[[Any, npt.NDArray[Any], Any], npt.ArrayLike]
 
 
 @dataclass(frozen=True)
@@ -165,11 +163,19 @@ def predict_by_fold(
         train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
         path = None if store is None else Path(store) / f"{_digest(model, data, train, test)}.npy"
         try:
-            values = _stored(model, X, y, train, test, classes, path)
+            stored = path is not None and path.exists()
+            if path is not None and stored:
+                values = np.asarray(np.load(path, allow_pickle=False))
+            else:
+                values = model.checked(_safe_indexing(X, train), y[train], _safe_indexing(X, test), classes)
         except InputError as problem:
             failed[model.name] = FailedFold(numbers.index(number) + 1, len(numbers), len(train), str(problem))
             predicted.pop(model.name, None)
             continue
+        if path is not None and not stored:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with open_beside(path) as file:  # whole or not at all: a stop in between leaves nothing that is read later
+                np.save(file, values.astype(str) if values.dtype == object else values)
         every = predicted.setdefault(model.name, np.empty((len(fold), *values.shape[1:]), values.dtype))
         predicted[model.name] = every = every.astype(np.result_type(every, values), copy=False)
         every[test] = values
@@ -180,26 +186,6 @@ def predict_by_fold(
             f"training rows, it {stop.problem}"
         )
     return predicted, failed
-
-
-def _stored(
-    model: TrainedModel,
-    X: Any,
-    y: npt.NDArray[Any],
-    train: IntArray,
-    test: IntArray,
-    classes: Sequence[Any],
-    path: Path | None,
-) -> npt.NDArray[Any]:
-    """Return the predictions of one model for the rows ``test``, from the file ``path`` if it is there."""
-    if path is not None and path.exists():
-        return np.asarray(np.load(path, allow_pickle=False))
-    values = model.checked(_safe_indexing(X, train), y[train], _safe_indexing(X, test), classes)
-    if path is not None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open_beside(path) as file:  # whole or not at all: a stop in between leaves nothing that is read later
-            np.save(file, values.astype(str) if values.dtype == object else values)
-    return values
 
 
 def _digest(model: TrainedModel, *about: Any) -> str:

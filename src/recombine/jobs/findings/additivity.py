@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from recombine.jobs.audit.additivity import AdditivityCheck, AdditivityState
-from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.jobs.findings.finding import FindingEvidence, FindingKind, Severity
+from recombine.jobs.limits import AUDIT_LIMITS
 from recombine.writing import few_digits, number, plural, whole_percent
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ import numpy as np
 
 from recombine.cells.scales import FactorScale
 from recombine.design.targets import outside_words
-from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.jobs.findings.finding import FindingEvidence, FindingKind, Severity
+from recombine.jobs.limits import AUDIT_LIMITS
 from recombine.jobs.listing import ListingKind, furthest_outside
 from recombine.verdicts import Verdict
 from recombine.writing import listing, part_of_what_matters, plural, round_estimate, written_count
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from recombine.cells.arrays import IntArray
     from recombine.design.design import Design
     from recombine.jobs.audit.parts import Decided, Values
+    from recombine.jobs.importance import WhatMatters
     from recombine.jobs.listing import NearCounts
-    from recombine.jobs.matters import WhatMatters
 
 
 class CellsFinding(FindingKind["Decided"]):

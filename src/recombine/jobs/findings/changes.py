@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine.jobs.findings.finding import FindingEvidence, FindingKind, ResultKind, Severity
+from recombine.jobs.findings.finding import FindingEvidence, FindingKind, ResultKind, Severity, SubjectsFinding
 from recombine.writing import few_digits, listing, plural
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class CellsLost(FindingKind["AuditComparison"]):
         return f"{plural(evidence['cells'], 'cell')} no longer seen or determined"
 
 
-class LevelsGone(FindingKind["AuditComparison"]):
+class LevelsGone(SubjectsFinding["AuditComparison"]):
     code = "RC502"
     title = "levels gone"
     severity = Severity.WARNING
@@ -60,18 +60,15 @@ class LevelsGone(FindingKind["AuditComparison"]):
     action = "Look whether they were renamed or left out; their combinations are not judged any more."
     of = ResultKind.AUDIT_CHANGES
     fail_on = ("gone-levels",)
+    says = "{names}"
 
     def obstacle(self, comparison: AuditComparison) -> str:
         untold = not comparison.levels and comparison.factors.stay
         return "an audit has too many levels to name them; leave it out" if untold else ""
 
-    def check(self, comparison: AuditComparison) -> FindingEvidence | None:
+    def subjects(self, comparison: AuditComparison) -> list[str]:
         gone = [f"factor {name}" for name in comparison.factors.gone]
-        gone += [f"{name} {label}" for name, labels in comparison.levels.items() for label in labels.gone]
-        return FindingEvidence(subjects=tuple(gone)) if gone else None
-
-    def message(self, evidence: FindingEvidence) -> str:
-        return listing(evidence.subjects, 6)
+        return gone + [f"{name} {label}" for name, labels in comparison.levels.items() for label in labels.gone]
 
 
 class NewFindings(FindingKind["AuditComparison"]):
@@ -122,7 +119,7 @@ class Noisier(FindingKind["AuditComparison"]):
         return f"the standard deviation of {rise.of} rose {rise.after / rise.before:.1f}-fold ({numbers})"
 
 
-class ModelsWorse(FindingKind["ScoreComparison"]):
+class ModelsWorse(SubjectsFinding["ScoreComparison"]):
     code = "RC504"
     title = "models worse"
     severity = Severity.PROBLEM
@@ -130,6 +127,7 @@ class ModelsWorse(FindingKind["ScoreComparison"]):
     action = "Look which cause grew: the comparison lists them."
     of = ResultKind.SCORE_CHANGES
     fail_on = ("worse",)
+    says = "{models} worse ({names})"
 
     def obstacle(self, comparison: ScoreComparison) -> str:
         if obstacle := errors_obstacle(comparison):
@@ -149,14 +147,11 @@ class ModelsWorse(FindingKind["ScoreComparison"]):
             "that score anew with them"
         )
 
-    def check(self, comparison: ScoreComparison) -> FindingEvidence | None:
-        return FindingEvidence(subjects=comparison.worse) if comparison.worse else None
-
-    def message(self, evidence: FindingEvidence) -> str:
-        return f"{plural(len(evidence.subjects), 'model')} worse ({listing(evidence.subjects, 6)})"
+    def subjects(self, comparison: ScoreComparison) -> tuple[str, ...]:
+        return comparison.worse
 
 
-class ModelsGone(FindingKind["ScoreComparison"]):
+class ModelsGone(SubjectsFinding["ScoreComparison"]):
     code = "RC505"
     title = "models gone"
     severity = Severity.WARNING
@@ -164,9 +159,7 @@ class ModelsGone(FindingKind["ScoreComparison"]):
     action = "Score it again, or write the score before anew without it."
     of = ResultKind.SCORE_CHANGES
     fail_on = ("gone-models",)
+    says = "{models} gone ({names})"
 
-    def check(self, comparison: ScoreComparison) -> FindingEvidence | None:
-        return FindingEvidence(subjects=comparison.models.gone) if comparison.models.gone else None
-
-    def message(self, evidence: FindingEvidence) -> str:
-        return f"{plural(len(evidence.subjects), 'model')} gone ({listing(evidence.subjects, 6)})"
+    def subjects(self, comparison: ScoreComparison) -> tuple[str, ...]:
+        return comparison.models.gone

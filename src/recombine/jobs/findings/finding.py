@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from typing import Any, ClassVar, Generic, TypeVar
 
 from recombine.registry import help_address
-from recombine.writing import printable
+from recombine.writing import listing, plural, printable
 
 Result = TypeVar("Result")
 
@@ -89,6 +89,26 @@ class FindingKind(Generic[Result]):
 
     def __repr__(self) -> str:
         return f"FindingKind({self.code} {self.title})"
+
+
+class SubjectsFinding(FindingKind[Result]):
+    """A finding that rests on its subjects alone: raised where there are any, said by naming them."""
+
+    says: ClassVar[
+        str
+    ]  #: The sentence: ``{names}`` are the subjects, ``{models}`` is their number, ``{misses}`` a verb.
+
+    def subjects(self, result: Result) -> Sequence[str]:
+        """Return what it is about."""
+        raise NotImplementedError
+
+    def check(self, result: Result) -> FindingEvidence | None:
+        subjects = tuple(self.subjects(result))
+        return FindingEvidence(subjects=subjects) if subjects else None
+
+    def message(self, evidence: FindingEvidence) -> str:
+        count, names = len(evidence.subjects), listing(evidence.subjects, 6)
+        return self.says.format(names=names, models=plural(count, "model"), misses="misses" if count == 1 else "miss")
 
 
 @dataclass(frozen=True, repr=False)

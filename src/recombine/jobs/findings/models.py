@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recombine.jobs.findings.finding import FindingEvidence, FindingKind, ResultKind, Severity
+from recombine.jobs.findings.finding import FindingEvidence, FindingKind, ResultKind, Severity, SubjectsFinding
 from recombine.writing import listing
 
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from recombine.jobs.score.score import Score
 
 
-class WorseThanAdding(FindingKind["Score"]):
+class WorseThanAdding(SubjectsFinding["Score"]):
     code = "RC601"
     title = "worse than adding"
     severity = Severity.WARNING
@@ -21,17 +21,13 @@ class WorseThanAdding(FindingKind["Score"]):
     of = ResultKind.SCORE
     hit_rate = "worse than adding"
     fail_on = ("worse-than-adding",)
+    says = "{names} {misses} determined cells by more than adding effects does"
 
-    def check(self, score: Score) -> FindingEvidence | None:
-        models = [model.name for model in score.models if model.gain is not None and model.gain.high < 0]
-        return FindingEvidence(subjects=tuple(models)) if models else None
-
-    def message(self, evidence: FindingEvidence) -> str:
-        verb = "misses" if len(evidence.subjects) == 1 else "miss"
-        return f"{listing(evidence.subjects, 6)} {verb} determined cells by more than adding effects does"
+    def subjects(self, score: Score) -> list[str]:
+        return [model.name for model in score.models if model.gain is not None and model.gain.high < 0]
 
 
-class ModelCause(FindingKind["Score"]):
+class ModelCause(SubjectsFinding["Score"]):
     code = "RC602"
     title = "error of the model's own"
     severity = Severity.WARNING
@@ -43,12 +39,13 @@ class ModelCause(FindingKind["Score"]):
     of = ResultKind.SCORE
     hit_rate = "error of the model's own"
     fail_on = ("model-cause",)
+    says = "95 % range of the amount above 0: {names}"
 
-    def check(self, score: Score) -> FindingEvidence | None:
+    def subjects(self, score: Score) -> list[str]:
+        from recombine.jobs.limits import SCORE_LIMITS
         from recombine.jobs.score.causes import CAUSES
-        from recombine.jobs.score.limits import SCORE_LIMITS
 
-        causes = [
+        return [
             f"{model.name}: {name}"
             for model in score.models
             if model.attribution is not None and model.below_noise is None
@@ -56,13 +53,9 @@ class ModelCause(FindingKind["Score"]):
             if CAUSES[name].of == "model" and CAUSES[name].is_named and amount.low > 0
             if amount.value >= SCORE_LIMITS.share_told * model.attribution.error.value
         ]
-        return FindingEvidence(subjects=tuple(causes)) if causes else None
-
-    def message(self, evidence: FindingEvidence) -> str:
-        return f"95 % range of the amount above 0: {listing(evidence.subjects, 6)}"
 
 
-class LessErrorThanNoise(FindingKind["Score"]):
+class LessErrorThanNoise(SubjectsFinding["Score"]):
     code = "RC603"
     title = "less error than noise"
     severity = Severity.PROBLEM
@@ -74,17 +67,13 @@ class LessErrorThanNoise(FindingKind["Score"]):
     of = ResultKind.SCORE
     hit_rate = "less error than noise"
     fail_on = ("below-noise",)
+    says = "{names} {misses} measurements by less than their own noise"
 
-    def check(self, score: Score) -> FindingEvidence | None:
-        models = [model.name for model in score.models if model.below_noise is not None]
-        return FindingEvidence(subjects=tuple(models)) if models else None
-
-    def message(self, evidence: FindingEvidence) -> str:
-        verb = "misses" if len(evidence.subjects) == 1 else "miss"
-        return f"{listing(evidence.subjects, 6)} {verb} measurements by less than their own noise"
+    def subjects(self, score: Score) -> list[str]:
+        return [model.name for model in score.models if model.below_noise is not None]
 
 
-class SlicedError(FindingKind["Score"]):
+class SlicedError(SubjectsFinding["Score"]):
     code = "RC604"
     title = "error concentrated in a slice"
     severity = Severity.WARNING
@@ -96,13 +85,10 @@ class SlicedError(FindingKind["Score"]):
     of = ResultKind.SCORE
     hit_rate = "error concentrated in a slice"
     fail_on = ("slice",)
+    says = "beyond chance after all looks: {names}"
 
-    def check(self, score: Score) -> FindingEvidence | None:
-        slices = [f"{model.name}: {worst.name}" for model in score.models for worst in model.slices]
-        return FindingEvidence(subjects=tuple(slices)) if slices else None
-
-    def message(self, evidence: FindingEvidence) -> str:
-        return f"beyond chance after all looks: {listing(evidence.subjects, 6)}"
+    def subjects(self, score: Score) -> list[str]:
+        return [f"{model.name}: {worst.name}" for model in score.models for worst in model.slices]
 
 
 class Dependence(FindingKind["Probe"]):

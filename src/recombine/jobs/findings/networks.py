@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recombine.data.hit_rates import hit_rate
-from recombine.jobs.audit.limits import AUDIT_LIMITS
 from recombine.jobs.findings.finding import FindingEvidence, FindingKind, Severity
+from recombine.jobs.limits import AUDIT_LIMITS
 from recombine.writing import whole_percent
 
 if TYPE_CHECKING:

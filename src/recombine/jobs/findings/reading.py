@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from recombine.cells.arrays import product_size
+from recombine.design.design import Design
 from recombine.design.nesting import nesting_phrase
 from recombine.design.notes import NoteKind
 from recombine.jobs.findings.finding import FindingEvidence, FindingKind, Severity
 from recombine.tables.guesses import MAX_GUESSED_FACTORS
 from recombine.writing import listing, option_text, plural
-
-if TYPE_CHECKING:
-    from recombine.design.design import Design
 
 #: Groups of levels that look alike which are named, of each factor.
 MAX_GROUPS_NAMED = 3

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.errors import InputError, near_miss
+from recombine.jobs.limits import SCORE_LIMITS
 from recombine.jobs.score.amounts import Amount, mean_amount
-from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.progress import each
 from recombine.tables.frames import Source
 from recombine.tables.numbers import level_text, missing_values
@@ -116,9 +116,12 @@ class AskedModel:
         self, frame: Any, before: npt.NDArray[Any], classes: bool, factors: Sequence[str], seed: int
     ) -> tuple[LevelSwap, ...]:
         """Return what swapping the level of each factor does to the predictions ``before`` (N,)."""
+        import narwhals as nw
+
         swaps = []
         for factor, rng in zip(factors, np.random.default_rng(seed).spawn(len(factors)), strict=True):
-            donors = _donors(_codes(frame, factor), rng)
+            levels = [level_text(value) for value in nw.from_native(frame)[factor].to_numpy().tolist()]
+            donors = _donors(np.unique(levels, return_inverse=True)[1], rng)
             after = [
                 self._ask(self._with_levels(frame, factor, rows))[0] for rows in each("asking the model", [*donors])
             ]
@@ -150,14 +153,6 @@ class AskedModel:
         if values.dtype.kind == "f" and not np.isfinite(values).all():
             raise InputError("the model predicts no finite number for some rows; predict every row")
         return values, values.dtype.kind != "f" or hasattr(self.model, "classes_")
-
-
-def _codes(frame: Any, factor: str) -> IntArray:
-    import narwhals as nw
-
-    values = nw.from_native(frame)[factor].to_numpy()
-    texts = np.array([level_text(value) for value in values.tolist()])
-    return np.unique(texts, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
 def _donors(codes: IntArray, rng: np.random.Generator) -> IntArray:

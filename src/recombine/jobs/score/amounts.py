@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from recombine.cells.arrays import FloatArray
-from recombine.jobs.score.limits import SCORE_LIMITS
+from recombine.jobs.limits import SCORE_LIMITS
 
 #: Skewness of an estimate beyond which a sample does not tell it.
 MAX_SKEWNESS_RATIO = 1.0

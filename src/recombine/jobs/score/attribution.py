@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.jobs.score.amounts import Amount, ChanceSpread
 from recombine.jobs.score.causes import CAUSES
 from recombine.jobs.score.causes.cause import Cause
@@ -47,7 +47,7 @@ class FactorAmounts:
     coefficients: dict[str, Amount]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Attribution:
     """One model's error on T determined cells by cause; make one with `attribute`."""
 
@@ -60,8 +60,6 @@ class Attribution:
     #: By how much the error falls if what one cause of the model's own adds is undone, and nothing else.
     removals: dict[str, Amount] = field(default_factory=dict)
     by: dict[str, str] = field(default_factory=dict)  #: The other model beside which a cause shows, by cause.
-
-    __repr__ = brief_repr
 
     def main_causes(self, miss: FloatArray) -> npt.NDArray[np.object_]:
         """Return the cause whose part moves the error ``miss`` (N, K) of each of N cells furthest, (N,)."""

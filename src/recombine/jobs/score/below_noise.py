@@ -59,23 +59,19 @@ def below_noise(predicted: FloatArray, designs: Sequence[Design], rows: IntArray
     >>> below_noise(seen[:, None], [design], rows).chance < 1e-4
     True
     """
-    freedom = designs[0].observed.freedom
-    chosen = np.zeros(len(rows), dtype=bool) if freedom is None else freedom[rows] > 0
+    chosen = designs[0].observed.replicates[1][rows] > 0
     if not chosen.any():
         return None
     error, noise, chances = np.zeros(int(chosen.sum())), np.zeros(int(chosen.sum())), []
     for column, design in enumerate(designs):
         observed, bounds = design.observed, design.outcome_column.two_values
-        assert observed.outcome is not None
-        assert observed.spread is not None
-        assert observed.freedom is not None
         outcome, count, spread, degrees = (
-            values[rows[chosen]] for values in (observed.outcome, observed.precision, observed.spread, observed.freedom)
+            values[rows[chosen]] for values in (observed.measured, observed.precision, *observed.replicates)
         )
         missed = predicted[chosen, column] - outcome
         error, noise = error + missed**2, noise + spread / degrees / count
         if bounds is None:
-            rounding = (degrees + 1) * (MAX_NOISE_OF_ROUNDING * np.abs(observed.outcome).max()) ** 2
+            rounding = (degrees + 1) * (MAX_NOISE_OF_ROUNDING * np.abs(observed.measured).max()) ** 2
             real = spread > rounding
             chances.append(chance_of_shares((count * missed**2)[real], spread[real], degrees[real]))
         else:

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from recombine.cells.arrays import FloatArray
+from recombine.jobs.limits import SCORE_LIMITS
 from recombine.jobs.score.amounts import Amount, ChanceSpread
 from recombine.jobs.score.held_out import HeldOutCells
-from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.predictions import MAX_CHANCES_OFF
 from recombine.jobs.score.regression import Recalibrated, Regressors
 from recombine.verdicts import Verdict

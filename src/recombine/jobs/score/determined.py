@@ -18,9 +18,9 @@ from recombine.jobs.audit.additivity import fit_order
 from recombine.jobs.audit.audit import Audit
 from recombine.jobs.audit.fitted_networks import fitted_cells, obstacle, predict_networks
 from recombine.jobs.audit.forecast import level_values
+from recombine.jobs.limits import SCORE_LIMITS
 from recombine.jobs.score.amounts import beyond_largest
 from recombine.jobs.score.attribution import design_matrix
-from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.regression import HeldOutNoise, Regressors
 from recombine.theory.identification.additive_fit import AdditiveFit
 
@@ -78,16 +78,15 @@ def _by_class(kinds: Iterable[Sequence[FloatArray]]) -> list[FloatArray]:
 def _with_noise(audit: Audit, cells: IntArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return sums of effects (T,), effects and misleading parts (T, F) once noise was added to the seen cells."""
     design, train = audit.design, audit.design.train
-    assert design.outcome is not None
     weight = design.precision[train]
-    if design.observed.freedom is not None and (design.observed.freedom > 0).any():
+    if (design.observed.replicates[1] > 0).any():
         variance = _pooled(design)[0]
     else:
         # Without replicates what effects leave is taken for noise: more than it is, if they interact.
         fit = additive_fit(audit)
         degrees_of_freedom = max(len(weight) - (fit.rank or int(sum(design.sizes))), 1)
-        variance = float(np.sum(weight * (design.outcome[train] - fit.fitted) ** 2) / degrees_of_freedom)
-    outcome = design.outcome.copy()
+        variance = float(np.sum(weight * (design.observed.seen_outcome - fit.fitted) ** 2) / degrees_of_freedom)
+    outcome = design.observed.measured.copy()
     outcome[train] += np.sqrt(variance / weight) * rng.normal(size=len(weight))
     noisy = replace(design, observed=replace(design.observed, outcome=outcome))
     mean, effects, marginals = _levels_apart(noisy, fit_order(noisy, 1), cells)
@@ -126,8 +125,7 @@ def _levels_apart(design: Design, fit: AdditiveFit, cells: IntArray) -> tuple[fl
     pairs = nested_groups(design)
     if not pairs:
         return level_values(design, fit, cells)
-    assert design.outcome is not None
-    weight, outcome, seen = design.precision[design.train], design.outcome[design.train], len(design.seen)
+    weight, outcome, seen = design.precision[design.train], design.observed.seen_outcome, len(design.seen)
     everywhere = np.concatenate([design.seen, cells])
     mean, effects, marginals = level_values(design, fit, everywhere)
     codes = everywhere[:, [members[0] for members in design.space.groups]]
@@ -176,8 +174,7 @@ def _pairs_matter(audit: Audit) -> bool:
 def _remembered(audit: Audit, cells: IntArray) -> FloatArray:
     """Return the mean departure of the seen cells that share each pair of levels with ``cells`` (T, C), (T, P)."""
     design = audit.design
-    assert design.outcome is not None
-    departures = design.outcome[design.train] - design.outcome_column.bounded(audit.values.certified_of(design.seen))
+    departures = design.observed.seen_outcome - design.outcome_column.bounded(audit.values.certified_of(design.seen))
     departures_of_pairs = []
     for first, second in combinations(range(design.cells.shape[1]), 2):
         span = design.sizes[second]
@@ -231,7 +228,7 @@ def held_out_noise(audits: Sequence[Audit], rows: IntArray) -> HeldOutNoise | No
 
 def _noise_of(audit: Audit, rows: IntArray) -> HeldOutNoise | None:
     design = audit.design
-    if design.observed.spread is None or design.observed.freedom is None or not (design.observed.freedom > 0).any():
+    if not (design.observed.replicates[1] > 0).any():
         return None
     variance, error, skewness = _pooled(design)
     count = design.precision[rows]
@@ -248,10 +245,8 @@ def _noise_of(audit: Audit, rows: IntArray) -> HeldOutNoise | None:
 
 def _own_chances(design: Design, rows: IntArray, single: float, error: float) -> tuple[FloatArray, float]:
     """Return the variances (T,) of the mean of two-valued measurements, and the standard error of their mean."""
-    assert design.observed.spread is not None
-    assert design.observed.freedom is not None
-    own_freedom, count = design.observed.freedom[rows], design.precision[rows]
-    variances = np.where(own_freedom > 0, design.observed.spread[rows] / np.maximum(own_freedom, 1.0), single) / count
+    (own_spread, own_freedom), count = (values[rows] for values in design.observed.replicates), design.precision[rows]
+    variances = np.where(own_freedom > 0, own_spread / np.maximum(own_freedom, 1.0), single) / count
     error_of_single = error * float(np.sum((own_freedom == 0) / count) / np.sum(1 / count))
     # What all cells say leans on the same replicates: the two errors add up rather than their squares.
     over_cells = float(variances.std() / np.sqrt(len(variances)))
@@ -260,10 +255,8 @@ def _own_chances(design: Design, rows: IntArray, single: float, error: float) ->
 
 def _pooled(design: Design) -> tuple[float, float, float]:
     """Return the variance of one measurement pooled over all cells, its standard error and skewness."""
-    assert design.observed.spread is not None
-    assert design.observed.freedom is not None
-    repeated = design.observed.freedom > 0
-    spread, freedom = design.observed.spread[repeated], design.observed.freedom[repeated]
+    repeated = design.observed.replicates[1] > 0
+    spread, freedom = (values[repeated] for values in design.observed.replicates)
     single = float(spread.sum() / freedom.sum())
     deviations, by_freedom = spread - single * freedom, float(np.sqrt(2 / freedom.sum()))
     beyond = beyond_largest(spread)

@@ -11,8 +11,8 @@ import numpy as np
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.design.design import Design
 from recombine.jobs.audit.audit import Audit
+from recombine.jobs.limits import SCORE_LIMITS
 from recombine.jobs.score.determined import additive_fit, held_out_noise, regressors_of
-from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.predictions import observed_outcomes
 from recombine.jobs.score.regression import HeldOutNoise, Regressors
 from recombine.verdicts import Verdict
@@ -108,12 +108,11 @@ def _misses_beside(audits: Sequence[Audit], rows: IntArray) -> dict[str, FloatAr
     columns: list[dict[str, FloatArray]] = []
     for audit in audits:
         design = audit.design
-        assert design.outcome is not None
-        cells, observed = design.cells[rows], design.outcome[rows]
+        cells, observed = design.cells[rows], design.observed.measured[rows]
         misses = {"adding": design.outcome_column.bounded(additive_fit(audit).predict(cells)) - observed}
         if not audit.choice.structure.adds:
             misses[f"assumed structure: {audit.choice.name}"] = (
                 design.outcome_column.bounded(audit.values.certified_of(cells)) - observed
             )
-        columns.append(misses | {"plain mean": float(design.outcome[design.train].mean()) - observed})
+        columns.append(misses | {"plain mean": float(design.observed.seen_outcome.mean()) - observed})
     return {name: np.stack([misses[name] for misses in columns], axis=1) for name in columns[0]}

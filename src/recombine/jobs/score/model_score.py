@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
+from recombine.jobs.limits import SCORE_LIMITS
 from recombine.jobs.score.amounts import Amount, mean_amount
 from recombine.jobs.score.attribution import Attribution, attribute
 from recombine.jobs.score.below_noise import BelowNoise, below_noise
@@ -16,7 +17,6 @@ from recombine.jobs.score.calibration import Calibration, calibrate, too_extreme
 from recombine.jobs.score.causes import CAUSES
 from recombine.jobs.score.causes.learned import learned_elsewhere
 from recombine.jobs.score.held_out import HeldOutCells
-from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.predictions import MAX_CHANCES_OFF, observed_outcomes
 from recombine.jobs.score.slices import Slice, find_slices
 from recombine.tables.grouping import RowsAre
@@ -41,7 +41,7 @@ class Misses:
     most: float
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ModelScore:
     """What one model did on the held-out cells."""
 
@@ -63,8 +63,6 @@ class ModelScore:
     below_noise: BelowNoise | None = None
     slices: tuple[Slice, ...] = ()  #: Levels and pairs of levels that carry the error beyond chance, worst first.
     calibration: Calibration | None = None  #: Of chances on determined cells: whether they are too sure or too timid.
-
-    __repr__ = brief_repr
 
     @property
     def causes(self) -> dict[str, Amount]:
@@ -248,13 +246,11 @@ def _row_error(held_out: HeldOutCells, predicted: FloatArray) -> tuple[float, fl
     chosen = held_out.rows(unseen)
     error = noise = total = 0.0
     for column, rows in enumerate(audit.design.observed for audit in held_out.audits):
-        if rows.spread is None or rows.freedom is None or rows.rows_are is RowsAre.MEANS:
-            return None
-        count, spread, freedom = rows.precision[chosen], float(rows.spread[chosen].sum()), rows.freedom[chosen].sum()
-        if not freedom > 0 or held_out.weights is not None:
+        count, (spread, freedom) = rows.precision[chosen], (float(part[chosen].sum()) for part in rows.replicates)
+        if not freedom > 0 or rows.rows_are is RowsAre.MEANS or held_out.weights is not None:
             return None
         missed = count * (predicted - held_out.observed)[unseen, column] ** 2
         error, total = error + float(missed.sum()) + spread, float(count.sum())
-        noise += spread / float(freedom)
+        noise += spread / freedom
     error /= max(total, 1e-300)
     return (error, min(noise, error)) if error > 0 else None

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray
-from recombine.cells.conjunctions import canonical, distinct
+from recombine.cells.conjunctions import canonical, places_among
 from recombine.design.design import Design
 from recombine.design.naming import NO_OUTCOME, split_parts
 from recombine.errors import InputError, near_miss
@@ -337,10 +337,7 @@ def _positions(design: Design, source: Source, levels: Mapping[str, npt.NDArray[
             )
     codes = np.stack([factor.codes(plain[factor.name]) for factor in design.factors], axis=1)
     count = len(design.held_out)
-    rows, index = distinct(np.vstack([design.held_out, canonical(codes, design.symmetric)]))
-    position_of = np.full(len(rows), -1)
-    position_of[index[:count]] = np.arange(count)
-    positions: IntArray = position_of[index[count:]]
+    positions = places_among(design.held_out, canonical(codes, design.symmetric))
     missing = np.setdiff1d(np.arange(count), positions)
     if len(missing):
         raise InputError(

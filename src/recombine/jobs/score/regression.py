@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.jobs.score.amounts import ChanceSpread
 
 #: Weak ridge, per cell, in units of the predictions' variance: it decides only what the cells do not.
@@ -21,7 +21,7 @@ MAX_GROUPS_DRAWN = 2_000
 MAX_SUMMED_PRODUCTS, MIN_GROUPS_DRAWN = 20_000_000, 100
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class LearnedElsewhere:
     """What another model says beyond the determined values of T cells, as far as it was right."""
 
@@ -29,10 +29,8 @@ class LearnedElsewhere:
     share: FloatArray  #: (T,): how much of what the model says counts, from 0 to 1; decided on other cells.
     by: str  #: The model.
 
-    __repr__ = brief_repr
 
-
-@dataclass(frozen=True, eq=False)
+@record
 class Regressors:
     """What predictions at T cells are compared with."""
 
@@ -53,8 +51,6 @@ class Regressors:
     nested: tuple[tuple[str, str], ...] = ()  #: Factor and the one it lies inside: only the sum of the two is known.
     learned: LearnedElsewhere | None = None  #: Of each model: what another one got right.
 
-    __repr__ = brief_repr
-
     @property
     def counts(self) -> FloatArray:
         """How much each value counts, (T,)."""
@@ -72,7 +68,7 @@ class Regressors:
         return np.asarray((by_class - (weights * by_class).sum(axis=0) / weights.sum(axis=0)).reshape(values.shape))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class HeldOutNoise:
     """Noise on T scored cells."""
 
@@ -82,15 +78,13 @@ class HeldOutNoise:
     freedom: float  #: Free values that the seen cells decide, among which the carried noise is shared.
     skewness: float = 0.0  #: Of that mean: where few replicates hold most of the noise, there may be far more.
 
-    __repr__ = brief_repr
-
     @property
     def spread(self) -> ChanceSpread:
         """By how much chance moves the mean."""
         return ChanceSpread(self.error**2, self.skewness * self.error**3)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class DesignMatrix:
     """Centred columns (T, K) that departures are regressed on, and the cause and factor (empty for none) of each.
 
@@ -101,8 +95,6 @@ class DesignMatrix:
     causes: tuple[str, ...]
     factors: tuple[str, ...]
     own_units: BoolArray
-
-    __repr__ = brief_repr
 
     def of_cause(self, name: str) -> BoolArray:
         """Return which columns belong to a cause, (K,)."""
@@ -275,15 +267,13 @@ def _products_by(group_of_value: IntArray, columns: FloatArray, groups: int) -> 
     return np.stack([(rows.T @ rows)[upper] for rows in np.split(columns[order], ends)])
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Recalibrated:
     """Predictions at T cells once their log odds are stretched and shifted, of P numbers fitted to these cells."""
 
     predicted: FloatArray  # (T * K,)
     moved: FloatArray  # (T * K, P): by how much they change with each number
     influences: FloatArray  # (T, P): by how much each cell moves the numbers
-
-    __repr__ = brief_repr
 
     def spread_of(self, products: FloatArray, change: FloatArray) -> ChanceSpread:
         """Return the spread of the mean of ``products`` (T * K,) that ``change`` so per prediction (T * K,)."""
@@ -293,7 +283,7 @@ class Recalibrated:
         return ChanceSpread(float(np.sum(around**2)) / len(around) ** 2)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Redrawn:
     """What is fitted with as much noise again in the seen cells, D times."""
 
@@ -301,10 +291,8 @@ class Redrawn:
     moved: FloatArray  # (D, K + 1): by how much the amounts of every column and of the rest change
     share_lacking: float  # how much of that noise the model lacks at most: what it lacks, no column explains
 
-    __repr__ = brief_repr
 
-
-@dataclass(frozen=True, eq=False)
+@record
 class ErrorSplit:
     """Prediction less outcome at T values, as the sum of parts; all times the roots of the cells' weights.
 
@@ -324,8 +312,6 @@ class ErrorSplit:
     bootstrap: BootstrapErrors
     recalibrated: Recalibrated | None = None  # predictions whose causes are told, where chances are too extreme
     redrawn: Redrawn | None = None  # where the noise of the seen cells is known
-
-    __repr__ = brief_repr
 
     @property
     def freedom(self) -> float:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
+from recombine.cells.arrays import FloatArray
 from recombine.design.design import Design
 from recombine.errors import InputError
 from recombine.jobs.audit.audit import Audit, audit
@@ -28,9 +29,6 @@ from recombine.table_spec import ColumnFields, asked_structure, make_spec
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 from recombine.writing import listing, plural, printable
-
-if TYPE_CHECKING:
-    from recombine.cells.arrays import FloatArray
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
-from recombine.cells.brief import brief_repr
+from recombine.cells.brief import record
 from recombine.design.design import Design
+from recombine.jobs.limits import SCORE_LIMITS
 from recombine.jobs.score.amounts import Amount, mean_amount
 from recombine.jobs.score.held_out import HeldOutCells
-from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.verdicts import Verdict
 
 #: Random orders of the cells: many if there are few slices, and never fewer than decide at the chance asked for.
@@ -68,14 +68,12 @@ class Slice:
         return " & ".join(f"{factor}={level}" for factor, level in self.levels)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Looks:
     """All slices of T cells: which cells each of S holds, and the levels that make it."""
 
     levels: Sequence[tuple[tuple[str, str], ...]]
     members: Any  # sparse (S, T)
-
-    __repr__ = brief_repr
 
     def of_cells(self, chosen: BoolArray) -> Any:
         """Return the members among the ``chosen`` cells (T,), sparse (S, T')."""
@@ -183,14 +181,12 @@ def _looks(design: Design, cells: IntArray) -> _Looks:
     return _Looks([levels[look] for look in enough], members[enough])
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Strata:
     """Magnitudes of T errors within strata of about equal noise: 0 on average in each, with variance 1."""
 
     magnitudes: FloatArray  # (T,)
     stratum: IntArray  # (T,)
-
-    __repr__ = brief_repr
 
     @classmethod
     def of(cls, squares: FloatArray, noises: FloatArray) -> _Strata:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.errors import InputError
-from recombine.jobs.split.limits import SPLIT_LIMITS
+from recombine.jobs.limits import SPLIT_LIMITS
 
 #: Exchanges of chosen cells for others that are tried, and others that are looked at each time.
 MAX_EXCHANGES, OTHERS_PER_EXCHANGE = 400, 256

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.conjunctions import Subset, canonical, contains, distinct
-from recombine.jobs.split.limits import SPLIT_LIMITS
+from recombine.jobs.limits import SPLIT_LIMITS
 from recombine.measures.dependence.copies import LikelyCopy, SideRows, likely_copies
 from recombine.tables.numbers import is_number
 

@@ -293,13 +293,11 @@ def _verified(table: CellTable, assigned: IntArray) -> IntArray:
     if len(wrong):
         verdict = Verdict(int(assigned[wrong[0]]))
         had = int(table.rows[assigned == verdict].sum() - table.rows[wrong].sum())
-        if table.scales is None:
-            raise _TooFewError(
-                verdict, max(had, 0), "arithmetic leaves some cells undecided; lower the order or merge levels"
-            )
         raise _TooFewError(
             verdict,
             max(had, 0),
-            "levels on a scale follow from those beside them; ask for less, or take them as labels",
+            "arithmetic leaves some cells undecided; lower the order or merge levels"
+            if table.scales is None
+            else "levels on a scale follow from those beside them; ask for less, or take them as labels",
         )
     return assigned

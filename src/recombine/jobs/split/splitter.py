@@ -39,14 +39,11 @@ class _CellSplitter(BaseEstimator):  # type: ignore[misc]
 
     def _read(self, X: Any, y: Any) -> tuple[list[Any], IntArray, Conjunctions, npt.NDArray[Any] | None]:
         """Return the names of factors, the rows as cells (N, C), the model, and the outcome to make alike, if any."""
-        columns = self._columns(X)
+        columns = factor_columns(X, self.factors)
         groups = self._symmetric(list(columns))
         codes, sizes = _coded(columns, groups)
         outcome = self._outcome(y, len(codes))
         return list(columns), codes, Conjunctions(sizes, whole(self.order, "order"), groups), outcome
-
-    def _columns(self, X: Any) -> dict[Any, npt.NDArray[Any]]:
-        return factor_columns(X, self.factors)
 
     def _symmetric(self, names: list[Any]) -> tuple[tuple[int, ...], ...]:
         given = list(self.symmetric)

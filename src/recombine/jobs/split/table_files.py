@@ -158,8 +158,9 @@ class TableSplit:
         names = source.columns
         if column in names:
             raise InputError(f"{source.name} has a column {column!r} already; name another with --column")
-        columns = [*source.read(names).values(), self.column]
-        write_csv(target, [*names, column], [_texts(values) for values in columns], safe=safe)
+        columns = [values.tolist() for values in (*source.read(names).values(), self.column)]
+        filled = [["" if is_nothing(value) else value for value in values] for values in columns]
+        write_csv(target, [*names, column], filled, safe=safe)
         return target
 
     def __str__(self) -> str:
@@ -168,10 +169,6 @@ class TableSplit:
     def __repr__(self) -> str:
         parts = ", ".join(f"{row['part']} {row['got']:.3g}" for row in self.split.shares.rows())
         return f"TableSplit({parts})"
-
-
-def _texts(values: npt.NDArray[Any]) -> list[Any]:
-    return ["" if is_nothing(value) else value for value in values.tolist()]
 
 
 def split_table(

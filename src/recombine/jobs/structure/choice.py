@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from dataclasses import field
 from enum import StrEnum, auto
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
+from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.brief import record
 from recombine.checks import known_or_refuse
+from recombine.design.design import Design
 from recombine.errors import InputError
-from recombine.jobs.structure.limits import STRUCTURE_LIMITS
+from recombine.jobs.limits import STRUCTURE_LIMITS
 from recombine.theory.identification.counts import Counts
+from recombine.theory.identification.identify import Identification
 from recombine.theory.structures.all_structures import STRUCTURES, simplest_first, sum_of
 from recombine.theory.structures.ladder import Ladder, ladder
 from recombine.theory.structures.structure import Structure, StructureData, StructureFit
 from recombine.theory.structures.work import counted_work
 from recombine.verdicts import Verdict
-
-if TYPE_CHECKING:
-    from recombine.cells.arrays import FloatArray, IntArray
-    from recombine.design.design import Design
-    from recombine.theory.identification.identify import Identification
 
 #: Cells of a product too large to list that are drawn to estimate how many a structure leaves open.
 CELLS_DRAWN = 20_000
@@ -146,10 +144,9 @@ def _compared(
     design: Design, tried: list[Structure], assumed: Structure, asked: bool, variance: FloatArray | None, seed: int
 ) -> Choice:
     """Score the structures, on part of the cells where there are very many, and fit the chosen one to all."""
-    assert design.outcome is not None
     # Structures are compared on chances where an outcome has two values, else on the outcome as it is.
     low, high = design.outcome_column.two_values or (0.0, 1.0)
-    width, outcome = high - low, design.outcome[design.train]
+    width, outcome = high - low, design.observed.seen_outcome
     data = StructureData(
         design.seen,
         (outcome - low) / width,
@@ -187,25 +184,16 @@ def _compared(
 
 def _misfit(asked: Structure, error: InputError) -> InputError:
     """Return the error of a structure that was asked for and does not fit, with a cure where it names none."""
-    if ";" in str(error):
-        return InputError(f"structure {asked.name} does not fit this table: {error}")
     return InputError(
-        f"structure {asked.name} does not fit this table: {error}; "
-        "name another --structure, such as add, or leave it out"
+        f"structure {asked.name} does not fit this table: {error}"
+        f"{'' if ';' in str(error) else '; name another --structure, such as add, or leave it out'}"
     )
 
 
 def _scored(data: StructureData, names: list[str], noise: FloatArray | None, seed: int) -> Ladder:
     """Score the structures of these names on held-out cells."""
-    return ladder(
-        data.cells,
-        data.y,
-        variance=noise,
-        counts=data.counts,
-        symmetric=data.symmetric,
-        structures=names,
-        seed=seed,
-    )
+    settings: dict[str, Any] = {"counts": data.counts, "symmetric": data.symmetric, "structures": names, "seed": seed}
+    return ladder(data.cells, data.y, variance=noise, **settings)
 
 
 def verdicts_under(choice: Choice, engine: Identification, cells: IntArray) -> IntArray:

@@ -11,17 +11,14 @@ from __future__ import annotations
 from dataclasses import field
 from enum import StrEnum, auto
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recombine.cells.arrays import FloatArray
 from recombine.cells.brief import record
-from recombine.jobs.structure.limits import STRUCTURE_LIMITS
-
-if TYPE_CHECKING:
-    from recombine.cells.arrays import FloatArray
-    from recombine.design.design import Design
-    from recombine.jobs.structure.choice import Choice
+from recombine.design.design import Design
+from recombine.jobs.limits import STRUCTURE_LIMITS
+from recombine.jobs.structure.choice import Choice
 
 #: A range rests on so many misses with the nearest values: this share of all, but no fewer than this number.
 NEAREST_VALUE_SHARE, MIN_NEAREST_VALUES = 0.1, 100
@@ -107,8 +104,11 @@ class HeldOutRanges:
 
 def held_out_ranges(design: Design, choice: Choice) -> HeldOutRanges:
     """Return what the chosen structure's misses on held-out seen cells say about other cells."""
-    assert design.outcome is not None
-    observed = design.outcome[design.train][choice.places]
-    # Without replicates an outcome of two values shows no chances, and no distance from them.
-    single = design.outcome_column.two_values is not None and bool((design.precision[design.train] <= 1).all())
-    return HeldOutRanges(observed - choice.predicted, choice.predicted, single)
+    observed = design.observed.seen_outcome[choice.places]
+    return HeldOutRanges(observed - choice.predicted, choice.predicted, chances_unseen(design))
+
+
+def chances_unseen(design: Design) -> bool:
+    """Say whether the outcome has two values and no seen cell is measured twice, so that its chances do not show."""
+    two = design.outcome_column.two_values is not None
+    return two and bool((design.precision[design.train] <= 1).all())

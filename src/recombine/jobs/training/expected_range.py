@@ -9,16 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from recombine.cells.arrays import FloatArray
 from recombine.data.hit_rates import hit_rates
-from recombine.jobs.training.limits import TRAINING_LIMITS
-
-if TYPE_CHECKING:
-    from recombine.cells.arrays import FloatArray
-    from recombine.design.design import Design
+from recombine.design.design import Design
+from recombine.jobs.limits import TRAINING_LIMITS
 
 
 class Way(StrEnum):
@@ -49,11 +47,9 @@ class TableKind(StrEnum):
         >>> TableKind.of(Design.from_cells(cells[:40], cells[:40].sum(axis=1)), 40).value
         'thin'
         """
-        assert design.outcome is not None
-        seen, values = design.seen, design.outcome[design.train]
-        if fourth_moment(values) > TRAINING_LIMITS.heavy_tail:
+        if fourth_moment(design.observed.seen_outcome) > TRAINING_LIMITS.heavy_tail:
             return cls.HEAVY
-        if len(seen) <= TRAINING_LIMITS.thin_table * max(len(np.unique(column)) for column in seen.T):
+        if len(design.seen) <= TRAINING_LIMITS.thin_table * max(len(np.unique(column)) for column in design.seen.T):
             return cls.THIN
         return cls.FEW if judged < TRAINING_LIMITS.few_cells else cls.USUAL
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -51,23 +52,16 @@ def _neighbours(seed: int, classes: bool) -> Any:
     return (KNeighborsClassifier if classes else KNeighborsRegressor)(NEAREST_ROWS)
 
 
-def _network(seed: int, classes: bool, units: tuple[int, ...] = NETWORK_UNITS, **more: Any) -> Any:
+def _network(seed: int, classes: bool, **settings: Any) -> Any:
     from sklearn.compose import TransformedTargetRegressor
     from sklearn.neural_network import MLPClassifier, MLPRegressor
     from sklearn.preprocessing import StandardScaler
 
-    settings = {"hidden_layer_sizes": units, "max_iter": NETWORK_EPOCHS, "random_state": short_seed(seed), **more}
+    usual = {"hidden_layer_sizes": NETWORK_UNITS, "max_iter": NETWORK_EPOCHS, "random_state": short_seed(seed)}
+    settings = usual | settings
     if classes:
         return MLPClassifier(**settings)
     return TransformedTargetRegressor(MLPRegressor(**settings), transformer=StandardScaler())
-
-
-def _deep_network(seed: int, classes: bool) -> Any:
-    return _network(seed, classes, NETWORK_UNITS * 2)
-
-
-def _stopped_network(seed: int, classes: bool) -> Any:
-    return _network(seed, classes, early_stopping=True)
 
 
 #: Name -> what makes the model, of a seed and of whether it predicts classes.
@@ -77,8 +71,8 @@ STANDARD_MODELS: dict[str, Callable[[int, bool], Any]] = {
     "boosting": _boosting,
     "neighbours": _neighbours,
     "network": _network,
-    "deep-network": _deep_network,
-    "stopped-network": _stopped_network,
+    "deep-network": partial(_network, hidden_layer_sizes=NETWORK_UNITS * 2),
+    "stopped-network": partial(_network, early_stopping=True),
 }
 
 

@@ -11,19 +11,17 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.threads import one_thread
-from recombine.jobs.training.limits import TRAINING_LIMITS
+from recombine.design.design import Design
+from recombine.jobs.limits import TRAINING_LIMITS
 from recombine.jobs.training.standard import NETWORK_EPOCHS, NETWORK_UNITS, STANDARD_MODELS
 from recombine.progress import each
 from recombine.verdicts import Verdict
-
-if TYPE_CHECKING:
-    from recombine.cells.arrays import BoolArray, FloatArray, IntArray
-    from recombine.design.design import Design
 
 #: What is trained, in this order, while there is work left: name -> layers of a network, 0 of another model.
 LAYERS = {"network": 1, "deep-network": 2, "boosting": 0, "forest": 0, "neighbours": 0, "stopped-network": 1}
@@ -146,9 +144,6 @@ class _Work:
         step = SECONDS_PER_STEP + 6 * min(rows, BATCH_ROWS) * weights / OPERATIONS_PER_SECOND
         return (self.epochs if epochs is None else epochs) * -(-rows // BATCH_ROWS) * step
 
-    def affords(self, work: float) -> bool:
-        return self.spent + work <= self.most
-
     def max_epochs(self, rows: int, columns: int) -> int:
         """Return how many epochs of the first network fit into what there is, at most those that people allow."""
         return int(min(NETWORK_EPOCHS, self.most / self.of(NETWORK, rows, columns, 1)))
@@ -172,11 +167,8 @@ def _models(
     task: TrainingTask, fitting: _Fitting, splits: list[tuple[BoolArray, IntArray]], at_unseen: FloatArray | None
 ) -> TriedModels | None:
     """Train on as many folds as there is work for, then further models on the same folds."""
-    all_folds, leading, work = (
-        len(splits),
-        fitting.predict(NETWORK, splits[0][0], _asked(task, splits[0])),
-        fitting.work,
-    )
+    all_folds, work = len(splits), fitting.work
+    leading = fitting.predict(NETWORK, splits[0][0], _asked(task, splits[0]))
     if not fitting.converged:
         return None
     per_fit = work.of(NETWORK, int(splits[0][0].sum()), fitting.columns)
@@ -188,14 +180,16 @@ def _models(
     names = [name for name in LAYERS if name == NETWORK or name in task.names]
     for name in each("training models", names if fewest >= MIN_ROWS_TO_STOP else [n for n in names if n != STOPPED]):
         fits = len(splits) * (1 + fitting.classifies(name))
-        if name != NETWORK and not work.affords(fits * work.of(name, int(splits[0][0].sum()), fitting.columns)):
+        needed = fits * work.of(name, int(splits[0][0].sum()), fitting.columns)
+        if name != NETWORK and work.spent + needed > work.most:
             left_out.append(name)
             continue
-        following = splits if name != NETWORK else splits[1:]
-        parts = [fitting.predict(name, split[0], _asked(task, split)) for split in following]
-        parts = [leading, *parts] if name == NETWORK else parts
-        right = [fitting.classify(name, split[0], _asked(task, split)) for split in splits]
-        models.append(_scored(task, name, splits, parts, right if fitting.classifies(name) else None))
+        parts = [leading] if name == NETWORK else []
+        parts += [fitting.predict(name, split[0], _asked(task, split)) for split in splits[len(parts) :]]
+        classes = None
+        if fitting.classifies(name):
+            classes = [fitting.predict(name, split[0], _asked(task, split), classes=True) for split in splits]
+        models.append(_scored(task, name, splits, parts, classes))
     scored = np.zeros(len(task.places), dtype=bool)
     scored[np.concatenate([asked for _, asked in splits])] = True
     folds = 0 if task.held_out else len(splits)
@@ -214,10 +208,9 @@ def _scored(
     classes: Sequence[FloatArray] | None,
 ) -> TriedModel:
     """Return a model with what it says of the cells of all splits, in the order of the task's."""
-    assert task.design.outcome is not None
     asked = np.concatenate([split[1] for split in splits])
     order = np.argsort(asked)
-    predicted, observed = np.concatenate(parts)[order], task.design.outcome[task.places[asked[order]]]
+    predicted, observed = np.concatenate(parts)[order], task.design.observed.measured[task.places[asked[order]]]
     error = float(np.sqrt(np.mean((predicted - observed) ** 2)))
     two = task.design.outcome_column.two_values
     if two is None:
@@ -234,8 +227,7 @@ def _fold_splits(task: TrainingTask) -> list[tuple[BoolArray, IntArray]]:
     from recombine.errors import InputError
     from recombine.jobs.split.rows import fold_rows
 
-    design, seen, outcome = task.design, np.flatnonzero(task.design.train), task.design.outcome
-    assert outcome is not None
+    design, seen, outcome = task.design, np.flatnonzero(task.design.train), task.design.observed.measured
     try:
         told = fold_rows(design.seen, min(TRAINING_LIMITS.max_folds, len(seen)), design.features(1), seed=task.seed)
     except InputError:
@@ -266,25 +258,17 @@ class _Fitting:
     def __post_init__(self) -> None:
         self.columns = self.inputs(self.design.cells[:1]).shape[1]
 
-    def predict(self, name: str, train: BoolArray, asked: IntArray) -> FloatArray:
-        """Return what a model trained on cells (M,) that are flagged says of ``asked`` (T, C), (T,)."""
-        return self._fitted(name, train, asked, classes=False)
-
     def classifies(self, name: str) -> bool:
         """Whether a classifier is trained besides: the outcome of each cell is one of two values."""
         two = self.design.outcome_column.two_values
-        assert self.design.outcome is not None
-        return two is not None and name != STOPPED and bool(np.isin(self.design.outcome[self.design.train], two).all())
+        return two is not None and name != STOPPED and bool(np.isin(self.design.observed.seen_outcome, two).all())
 
-    def classify(self, name: str, train: BoolArray, asked: IntArray) -> FloatArray:
-        """Return which of the two values a classifier says, (T,)."""
-        if not self.classifies(name):
-            return np.zeros(0)
-        return self._fitted(name, train, asked, classes=True)
+    def predict(self, name: str, train: BoolArray, asked: IntArray, classes: bool = False) -> FloatArray:
+        """Return what a model trained on cells (M,) that are flagged says of ``asked`` (T, C), (T,).
 
-    def _fitted(self, name: str, train: BoolArray, asked: IntArray, classes: bool) -> FloatArray:
-        assert self.design.outcome is not None
-        rows, answers = int(train.sum()), self.design.outcome[train]
+        Of ``classes`` it is a classifier, which says one of the two values of the outcome.
+        """
+        rows, answers = int(train.sum()), self.design.observed.measured[train]
         model: Any = STANDARD_MODELS[name](self.seed, classes)
         allowed = NETWORK_EPOCHS
         if LAYERS[name]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, product
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.cells.arrays import product_size
+from recombine.cells.arrays import FloatArray, IntArray, product_size
 from recombine.design.design import Design
 from recombine.design.observed import Observed
 from recombine.tables.numbers import is_number
@@ -17,10 +16,6 @@ from recombine.theory.components.fit import MAX_COVARIANCE_CELLS, MAX_SMALL_CELL
 from recombine.theory.components.scales import SCALES, OutcomeScale
 from recombine.theory.components.screening import allowed_terms
 from recombine.theory.components.sparse.solver import MAX_DENSE_COLUMNS
-
-if TYPE_CHECKING:
-    from recombine.cells.arrays import FloatArray, IntArray
-
 
 #: Seconds that components may take beside the rest of an audit.
 MAX_SECONDS_FITTED = 1.5
@@ -94,14 +89,9 @@ def fit_values(
     >>> fit_values(design, ["abcde", "wxyz"]).predict(cells[-1:]).mean.round(3)
     array([43.])
     """
-    assert design.outcome is not None
     numbers = {factor: level_coordinates(each) for factor, each in enumerate(levels) if curved}
     coordinates = {factor: line for factor, line in numbers.items() if line is not None}
-    train, observed = design.train, design.observed
-    replicates = None
-    if observed.spread is not None and observed.freedom is not None and observed.freedom[train].any():
-        replicates = observed.spread[train], observed.freedom[train]
-    means, counts = design.outcome[train], design.precision[train]
+    spread, freedom = (values[design.train] for values in design.observed.replicates)
     described = design_features(design, levels) if features is None else features
     # What is said of levels that no seen cell has comes after the fit, which does not need it.
     sizes = {factor: int(design.seen[:, factor].max()) + 1 for factor in described}
@@ -109,12 +99,12 @@ def fit_values(
     tables = {factor: np.split(table, [sizes[factor]]) for factor, table in described.items()}
     fit = fit_components(
         design.seen,
-        means,
-        counts,
+        design.observed.seen_outcome,
+        design.precision[design.train],
         coordinates={factor: line for factor, (line, _) in lines.items()},
         features={factor: table for factor, (table, _) in tables.items()},
         symmetric=design.symmetric,
-        replicates=replicates,
+        replicates=(spread, freedom) if freedom.any() else None,
         order=order,
         scales=scales,
     )
@@ -162,7 +152,6 @@ def seconds_of(
     >>> seconds_of(design, 1) < seconds_of(design, 2) < 1
     True
     """
-    assert design.outcome is not None
     cells, factors = len(design.seen), len(design.sizes)
     sets = [chosen for size in range(1, order + 1) for chosen in combinations(design.sizes, size)]
     columns = [min(cells, product_size(chosen)) for chosen in sets]
@@ -170,7 +159,7 @@ def seconds_of(
     # A line and a curve by themselves and within every level of every other factor.
     curves = sum((1 + min(size, CURVE_COLUMNS)) * (1 + sum(design.sizes) - size) for size in numeric)
     terms, remaining = len(sets) + 2 * len(numeric) * factors, sum(columns) - max(columns) + curves
-    outcome, counts = design.outcome[design.train], design.precision[design.train]
+    outcome, counts = design.observed.seen_outcome, design.precision[design.train]
     fits = sum(scale.rounds for scale in scales if scale.fits(outcome, counts))
     if design.symmetric and cells > MAX_COVARIANCE_CELLS:
         return float("inf")

@@ -11,7 +11,7 @@ import numpy as np
 from recombine.cells.brief import record
 from recombine.cells.conjunctions import canonical
 from recombine.jobs.listing import level_columns
-from recombine.jobs.structure.held_out_ranges import NoRange, RangeOf
+from recombine.jobs.structure.held_out_ranges import NoRange, RangeOf, chances_unseen
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 
@@ -74,21 +74,16 @@ def features_of(design: Design, cells: IntArray) -> list[str]:
     tables = design.reading.level_features
     if not tables:
         return []
-    told: dict[int, BoolArray] = {}
-    new = np.zeros((len(cells), len(design.names)), dtype=bool)
+    new, by_features = np.zeros((2, len(cells), len(design.names)), dtype=bool)
     for factor in range(len(design.names)):
         twins = list(design.space.twins(factor))
         new[:, factor] = ~np.isin(cells[:, factor], design.seen[:, twins])
         table = next((tables[design.names[twin]] for twin in twins if design.names[twin] in tables), None)
         if table is not None:
             described = np.asarray(np.isfinite(table.of(design.factors[factor].levels)).all(axis=1))
-            told[factor] = new[:, factor] & described[cells[:, factor]]
-    by_features = np.stack(
-        [told.get(factor, np.zeros(len(cells), dtype=bool)) for factor in range(new.shape[1])], axis=1
-    )
+            by_features[:, factor] = new[:, factor] & described[cells[:, factor]]
     texts = []
-    complete = np.asarray((new == by_features).all(axis=1))
-    for row in by_features & complete.reshape(-1, 1):
+    for row in by_features & (new == by_features).all(axis=1, keepdims=True):
         names = [design.names[factor] for factor in np.flatnonzero(row)]
         texts.append(f"features of {' and '.join(names)}" if names else "")
     return texts
@@ -122,10 +117,8 @@ def affordable_components(design: Design, listed: int) -> ComponentsFit | None:
     return fit_affordable(design, listed)
 
 
-def carried_shares(components: ComponentsFit | None, design: Design) -> OutcomeShares | None:
-    """Return what carries the outcome of a design; None without components, and where none is beyond chance."""
-    if components is None or not components.terms:
-        return None
+def carried_shares(components: ComponentsFit, design: Design) -> OutcomeShares | None:
+    """Return what carries the outcome of a design; None where nothing is beyond chance."""
     from recombine.jobs.values.outcome_shares import outcome_shares
 
     return outcome_shares(components, design.names, design.seen, design.symmetric)
@@ -168,8 +161,7 @@ def misses_more(components: ComponentsFit, choice: Choice, design: Design) -> bo
     largest = max((len(term.factors) for term in components.terms), default=0)
     if (choice.structure.is_sum and choice.order <= max(largest, 1)) or not len(choice.places):
         return False
-    assert design.outcome is not None
-    observed = design.outcome[design.train][choice.places]
+    observed = design.observed.seen_outcome[choice.places]
     alone = components.leave_one_out().mean[choice.places]
     return _gains((alone - observed) ** 2 - (choice.predicted - observed) ** 2)
 
@@ -252,15 +244,9 @@ def furthest_cells(components: ComponentsFit, design: Design, count: int) -> Tab
 
 def exact_freedom(components: ComponentsFit, design: Design, fit: AdditiveFit | None) -> int | None:
     """Return the degrees of freedom of a fit that is exact but for rounding, where they are too few to trust it."""
-    if fit is None or fit.rank is None or (design.observed.freedom is not None and design.observed.freedom.any()):
+    if fit is None or fit.rank is None or design.observed.replicates[1].any():
         return None
     freedom = len(design.seen) - fit.rank
     residual = float(np.abs(components.y - fit.fitted).max())
     exact = residual <= MAX_ROUNDING_SHARE * float(np.abs(components.y).max())
     return freedom if exact and 0 < freedom < MIN_EXACT_DEGREES else None
-
-
-def chances_unseen(design: Design) -> bool:
-    """Say whether the outcome has two values and no seen cell is measured twice, so that its chances do not show."""
-    two = design.outcome_column.two_values is not None
-    return two and bool((design.precision[design.train] <= 1).all())

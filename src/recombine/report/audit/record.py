@@ -16,7 +16,7 @@ from recombine.design.notes import NoteKind
 from recombine.jobs.audit.ranges import Ranges
 from recombine.jobs.comparison.cell_maps import cells_record, named_levels
 from recombine.jobs.comparison.outcomes_kept import level_digests, noise_record
-from recombine.jobs.structure.limits import STRUCTURE_LIMITS
+from recombine.jobs.limits import STRUCTURE_LIMITS
 from recombine.report.json_text import json_document
 from recombine.table_spec import spec_command
 from recombine.verdicts import Verdict

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from recombine.cells.arrays import FloatArray
-from recombine.jobs.audit.limits import AUDIT_LIMITS
+from recombine.jobs.limits import AUDIT_LIMITS, SCORE_LIMITS
 from recombine.jobs.score.amounts import Amount, ChanceSpread
 from recombine.jobs.score.causes.cause import Cause, CauseColumns, Coefficient
 from recombine.jobs.score.causes.learned import LearnableCause
-from recombine.jobs.score.limits import SCORE_LIMITS
 from recombine.jobs.score.regression import ErrorSplit, Regressors
 
 #: A network that varies by less than this share beyond what other columns say adds nothing of its own.
