@@ -16,6 +16,7 @@ import tomllib
 import types
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict, Union, get_args, get_origin
 
@@ -301,19 +302,17 @@ class Field:
 
 def fields(kind: type[TableSpec] | None = None) -> tuple[Field, ...]:
     """Return the fields of a spec in the order in which they are offered."""
-    listed = _FIELDS.get(kind := kind or TableSpec)
-    if listed is None:
-        entries = msgspec.structs.fields(kind)
-        headings = itertools.accumulate(entries, lambda before, entry: HEADINGS.get(entry.name, before), initial="")
-        listed = _FIELDS[kind] = tuple(
-            Field(entry.name, _kind(entry.type), entry.default, entry.type.__metadata__[0], heading)
-            for entry, heading in zip(entries, list(headings)[1:], strict=True)
-        )
-    return listed
+    return _fields(kind or TableSpec)
 
 
-#: Fields by class of spec: looking them up takes longer than making a spec.
-_FIELDS: dict[type[TableSpec], tuple[Field, ...]] = {}
+@cache  # looking them up takes longer than making a spec
+def _fields(kind: type[TableSpec]) -> tuple[Field, ...]:
+    entries = msgspec.structs.fields(kind)
+    headings = itertools.accumulate(entries, lambda before, entry: HEADINGS.get(entry.name, before), initial="")
+    return tuple(
+        Field(entry.name, _kind(entry.type), entry.default, entry.type.__metadata__[0], heading)
+        for entry, heading in zip(entries, list(headings)[1:], strict=True)
+    )
 
 
 def _kind(annotation: Any) -> Kind:

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
-from recombine.cells.conjunctions import Conjunctions, Subset
+from recombine.cells.conjunctions import Conjunctions, Subset, sparse_rows
 from recombine.cells.possible import Possible
 from recombine.cells.scales import Scale
 from recombine.errors import InputError
@@ -147,12 +147,9 @@ class ScaledConjunctions(Conjunctions):
 
     def incidence(self, cells: IntArray) -> csr_array:
         """Return the sparse matrix of weights, shape (N, F)."""
-        from scipy.sparse import csr_array
-
         entries = [(ids, self.weights(cells, picks)) for ids, picks in self.entries(cells)]
         ids, weights = (np.stack(blocks, axis=1) for blocks in zip(*entries, strict=True))
-        pointers = np.arange(0, ids.size + 1, ids.shape[1])
-        matrix = csr_array((weights.reshape(-1), ids.reshape(-1), pointers), shape=(len(cells), self.columns))
+        matrix = sparse_rows(ids, self.columns, weights)
         matrix.sum_duplicates()
         matrix.eliminate_zeros()
         return matrix

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import Subset, distinct
-from recombine.cells.possible import Combinations, Possible
+from recombine.cells.possible import Combinations, Possible, broken_at, follows
 from recombine.design.factors import Factor
 from recombine.errors import InputError, near_miss
 from recombine.writing import listing
@@ -78,19 +78,6 @@ def infer_nesting(factors: Sequence[Factor], cells: IntArray, rows: IntArray, sk
             if chance is not None:
                 pairs.append(Nested(factors[child].name, factors[parent].name, True, chance))
     return pairs
-
-
-def follows(cells: IntArray, child: int, parent: int) -> bool:
-    """Say whether each level of factor ``child`` goes with one level of factor ``parent`` in ``cells`` (N, C)."""
-    return broken_at(cells, child, parent) is None
-
-
-def broken_at(cells: IntArray, child: int, parent: int) -> int | None:
-    """Return a level of factor ``child`` that goes with two levels of factor ``parent``, None if there is none."""
-    only = np.full(int(cells[:, child].max(initial=0)) + 1, -1)
-    only[cells[:, child]] = cells[:, parent]
-    wrong = cells[only[cells[:, child]] != cells[:, parent], child]
-    return int(wrong[0]) if len(wrong) else None
 
 
 def nesting_chance(child: IntArray, parent: IntArray, rows: IntArray) -> float | None:

@@ -292,6 +292,8 @@ class Relation(Reader):
 
     relation: Any
     connection: Any = None  # kept alive as long as the relation
+    note: str = ""
+    notes: tuple[Note, ...] = ()
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
