@@ -71,15 +71,12 @@ def distinct(cells: IntArray) -> tuple[IntArray, IntArray]:
     ([[0, 1], [1, 0]], [1, 0, 1])
     """
     sizes = tuple(cells.max(axis=0) + 1) if len(cells) else (1,) * cells.shape[1]
-    if product_size(sizes) <= min(MAX_TABLED_COLUMNS, MAX_CELLS_PER_ROW * len(cells)):
+    if product_size(sizes) <= min(MAX_TABLED_COLUMNS, MAX_CELLS_PER_ROW * max(len(cells), 1)):
         ids = mixed_radix(cells, sizes)
         occurs = np.zeros(product_size(sizes), dtype=bool)
         occurs[ids] = True
         rows = np.stack(np.unravel_index(np.flatnonzero(occurs), sizes), axis=1).astype(cells.dtype)
         return rows, (np.cumsum(occurs) - 1)[ids]
-    if product_size(sizes) <= MAX_ID:
-        _, first, inverse = np.unique(mixed_radix(cells, sizes), return_index=True, return_inverse=True)
-        return cells[first], inverse.reshape(-1)
     words = _words(cells, sizes)
     if _ascending(words):
         return cells, np.arange(len(cells))

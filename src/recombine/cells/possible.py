@@ -123,8 +123,8 @@ class Possible:
     def whole(self) -> bool:
         """Whether every cell of the full product can exist."""
         return all(
-            (part.twins or len(part.places) == 1) and len(part.table) == self.sizes[part.places[0]]
-            for part in self.parts
+            (each.twins or len(each.places) == 1) and len(each.table) == self.sizes[each.places[0]]
+            for each in self.parts
         )
 
     @property

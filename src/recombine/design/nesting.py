@@ -12,10 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray
-from recombine.cells.conjunctions import Subset, distinct
+from recombine.cells.conjunctions import Subset, distinct, sparse_rows
 from recombine.cells.possible import Combinations, Possible, broken_at, follows
 from recombine.design.factors import Factor
 from recombine.errors import InputError, near_miss
@@ -208,23 +207,16 @@ def _joined(first: Combinations, second: Combinations) -> Combinations:
     keys = [np.column_stack([table.column(factor) for factor in shared]) for table in (first, second)]
     _, inverse = distinct(np.vstack(keys))
     keys1, keys2 = inverse[: len(keys[0])], inverse[len(keys[0]) :]
-    counts = np.bincount(keys2, minlength=int(inverse.max()) + 1)
-    total = int(counts[keys1].sum())
+    kinds = int(inverse.max()) + 1
+    total = int(np.bincount(keys2, minlength=kinds)[keys1].sum())
     if total > MAX_NESTED_COMBINATIONS:
         names = f"{total:,} combinations inside shared factors"
         raise InputError(f"nesting leaves {names}, too many to list; audit fewer factors, or pass --crossed")
-    order = np.argsort(keys2, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(counts)])
-    down = np.repeat(np.arange(len(keys1)), counts[keys1])
-    across = order[_ranges(starts[keys1], counts[keys1])]
+    pairs = sparse_rows(keys1[:, None], kinds) @ sparse_rows(keys2[:, None], kinds).T
+    pairs.sort_indices()
+    down, across = pairs.nonzero()
     more = [factor for factor in second.places if factor not in first.places]
     table = np.column_stack([first.table[down], *(second.column(factor)[across] for factor in more)])
     factors = (*first.places, *more)
     sorting = np.argsort(factors)
     return Combinations(tuple(np.array(factors)[sorting].tolist()), table[:, sorting])
-
-
-def _ranges(starts: IntArray, counts: IntArray) -> npt.NDArray[np.int64]:
-    """Return start, start + 1, ... for each of ``starts`` (n,), ``counts`` (n,) of them, one after another."""
-    ends = np.cumsum(counts)
-    return np.asarray(np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(starts - (ends - counts), counts))

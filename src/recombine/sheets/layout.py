@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from recombine.errors import InputError
-from recombine.sheets.blocks import Sections, sections_of
+from recombine.sheets.blocks import Sections, is_summary, sections_of
 from recombine.sheets.grid import Grid
 from recombine.sheets.notes import MAX_NAMED_VALUES, Note
 from recombine.sheets.rules import rule_limit, rule_pattern, rule_words
@@ -405,7 +405,7 @@ def _last_row(rows: Sequence[Sequence[str]], first: int) -> int:
 def _is_total(rows: Sequence[Sequence[str]], index: int) -> bool:
     """Whether a row says a total: such a word in its first cell, no other label, and no such level further up."""
     label, *cells = rows[index]
-    if not any(cells) or not (label.casefold() in rule_words("totals") or rule_pattern("total_label").fullmatch(label)):
+    if not any(cells) or not is_summary(label):
         return False
     cells = ["" if cell.casefold() in rule_words("all_levels") else cell for cell in cells]
     others = text_kinds(cells).others

@@ -326,8 +326,9 @@ def _rows_of(
     names = (*factors, outcome, *(sheet.names[col] for col in labels if col > places[0]))
     headings = tuple(sheet.names[col] for col in places)
     level_of = dict(zip(places, levels or headings, strict=True))
-    if not crossed:
-        _refuse_twice(headings)
+    if not crossed and len(set(headings)) < len(headings):
+        twice = next(name for at, name in enumerate(headings) if name in headings[:at])
+        raise InputError(f"two columns are named {twice!r}; give each its own name")
     if len(set(names)) < len(names):
         raise InputError(f"--wide {factor}={outcome}: there is a column of that name; choose another")
     if len(sheet.lines) * len(places) * len(names) > rule_limit("cells of a melted table, at most"):
@@ -357,12 +358,6 @@ def _rows_of(
         outcome=outcome,
         notes=sheet.noted(Note("repeats" if repeats else "wide", factor, (), told, len(headings))),
     )
-
-
-def _refuse_twice(names: Sequence[str]) -> None:
-    if len(set(names)) < len(names):
-        twice = next(name for at, name in enumerate(names) if name in names[:at])
-        raise InputError(f"two columns are named {twice!r}; give each its own name")
 
 
 def _told(sheet: Sheet, kinds: Sequence[TextKinds], delimiter: str) -> Sheet:

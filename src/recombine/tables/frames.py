@@ -107,6 +107,12 @@ class Source:
         """Run a (small) query on ``frame`` and return its columns as NumPy arrays."""
         return self._guarded(lambda: fetch(query))
 
+    def count_rows(self, query: Any) -> int:
+        """Return how many rows a query on ``frame`` has."""
+        import narwhals as nw
+
+        return count_of(self.fetch(query.select(nw.len().alias("rows")))["rows"][0])
+
     def read(self, columns: Iterable[str]) -> dict[str, npt.NDArray[Any]]:
         """Return whole columns as NumPy arrays, by name."""
         subset = self.only(columns)

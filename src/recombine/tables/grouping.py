@@ -178,7 +178,7 @@ def _usable(source: Source, columns: Columns, measures: dict[str, Any]) -> tuple
         if left_out[reason]:
             frame = frame.filter(condition)
         if index == len(columns.factors) - 1 and any(left_out.values()):
-            unplaced = rows - count_of(source.fetch(frame.select(nw.len().alias("rows")))["rows"][0])
+            unplaced = rows - source.count_rows(frame)
     if "weight" in measures:
         frame = frame.filter(measures["weight"] > 0)  # a count of none is no measurement, and nothing is missing
     return frame, left_out, (rows, unplaced)

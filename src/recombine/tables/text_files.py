@@ -141,7 +141,7 @@ def written_table(path: Path, rows: Iterable[Sequence[str]], notes: tuple[Note, 
     ``path`` is the file that the rows come from; they are never many times what it holds. ``told`` are other fields.
     """
     rows = iter(rows)
-    with _copy_folder() as folder:
+    with scratch_folder() as folder:
         names = _filled_names(next(rows, []), path)
         with (folder / "table.csv").open("w", newline="", encoding="utf-8", errors="replace") as file:
             writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
@@ -155,15 +155,10 @@ def written_table(path: Path, rows: Iterable[Sequence[str]], notes: tuple[Note, 
     return text
 
 
-def scratch_folder() -> Path:
-    """Make a folder for a copy of a table; whoever makes it sees that `remove_folder` is called."""
-    return Path(tempfile.mkdtemp(prefix="recombine-"))
-
-
 @contextmanager
-def _copy_folder() -> Iterator[Path]:
-    """Make a folder for a copy, which goes again where the copy cannot be made."""
-    folder = scratch_folder()
+def scratch_folder() -> Iterator[Path]:
+    """Make a folder for a copy of a table, which goes again where the copy cannot be made; else by `remove_folder`."""
+    folder = Path(tempfile.mkdtemp(prefix="recombine-"))
     try:
         yield folder
     except BaseException:
@@ -173,10 +168,9 @@ def _copy_folder() -> Iterator[Path]:
 
 def _copied(path: Path, survey: Survey, file: TextFile) -> TextFile:
     """Copy a table that no engine reads as it is: in UTF-8, every line ended alike, every value as it was."""
-    with _copy_folder() as folder:
-        copy = folder / "table.csv"
-        _copy(path, survey.encoding, file.delimiter, copy)
-        text = replace(file, readable=copy, note=survey.note)
+    with scratch_folder() as folder:
+        text = replace(file, readable=folder / "table.csv", note=survey.note)
+        _copy(path, survey.encoding, file.delimiter, text.readable)
         weakref.finalize(text, remove_folder, folder)
     return text
 
