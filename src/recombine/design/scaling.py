@@ -106,13 +106,11 @@ def scales_of(space: FactorSpace, seen: IntArray) -> tuple[Scale | None, ...]:
     """
     if not any(factor.on_scale for factor in space.factors):
         return ()
-    scales: list[Scale | None] = []
+    scales: list[Scale | None] = [None] * len(space.factors)
     for index, factor in enumerate(space.factors):
-        if not factor.on_scale:
-            scales.append(None)
-            continue
-        occurs = np.isin(np.arange(len(factor.levels)), seen[:, list(space.twins(index))])
-        scales.append(place_levels(factor.scale, factor.places, occurs))
+        if factor.on_scale:
+            occurs = np.isin(np.arange(len(factor.levels)), seen[:, list(space.twins(index))])
+            scales[index] = place_levels(factor.scale, factor.places, occurs)
     return tuple(scales)
 
 

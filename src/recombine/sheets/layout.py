@@ -67,6 +67,17 @@ def free_name(name: str, taken: Collection[str]) -> str:
     return name
 
 
+def unique_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names of columns, those without one called ``column0`` and so on by their number.
+
+    Examples
+    --------
+    >>> unique_names(("", "dose", "column0"))
+    ('column0_', 'dose', 'column0')
+    """
+    return tuple(name or free_name(f"column{col}", names) for col, name in enumerate(names))
+
+
 def lay_out(grid: Grid, header: int | None = None) -> Sheet:
     """Find the table on a sheet: ``header`` is the line of its header, where that is known.
 
@@ -221,18 +232,16 @@ def _refuse_levels(grid: Grid, rows: Sequence[Sequence[str]], width: int) -> Non
 
 def _shift_header(grid: Grid, rows: list[tuple[str, ...]], top: int, width: int) -> bool:
     """Move names to the right that stand one column too far to the left, as where names of rows have no name."""
-    shifted = (
-        bool(grid.delimiter) and len(grid.rows[top]) == width - 1 and any(row[width - 1] for row in rows[top + 1 :])
-    )
-    full = [index for index in range(top + 1, len(rows)) if rows[index][width - 1]] if shifted else []
+    short = grid.delimiter and len(grid.rows[top]) == width - 1
+    full = [index for index in range(top + 1, len(rows)) if rows[index][width - 1]] if short else []
     if len({rows[index][0] for index in full}) < len(full):  # names of rows are each their own
         raise ShapeError(
             f"line {grid.line(full[0]):,} and others have {width} fields but the header names {width - 1} columns: "
             "decimal commas without quotes? Write decimal points, or semicolons between the fields"
         )
-    if shifted:
+    if full:
         rows[top] = ("", *rows[top][:-1])
-    return shifted
+    return bool(full)
 
 
 def _is_dashes(row: Sequence[str]) -> bool:
@@ -296,19 +305,9 @@ def _header_row(rows: Sequence[Sequence[str]], width: int) -> int:
 
 def _is_measured(above: Sequence[str], row: Sequence[str]) -> bool:
     """Whether a row holds numbers behind a label, below one that names the labels and half of the columns."""
-    numbers = text_kinds(row[1:]).numbers
-    named = (
-        bool(above[0])
-        and len(set(filter(None, above))) == sum(map(bool, above))
-        and 2 * sum(map(bool, above)) >= len(above)
-    )
-    return (
-        named
-        and len(above) > 2
-        and bool(numbers)
-        and numbers.keys() >= set(row[1:])
-        and any("." in cell for cell in row[1:])
-    )
+    numbers, names = text_kinds(row[1:]).numbers, [cell for cell in above if cell]
+    named = bool(above[0]) and len(set(names)) == len(names) and 2 * len(names) >= len(above) > 2
+    return named and bool(numbers) and numbers.keys() >= set(row[1:]) and any("." in cell for cell in row[1:])
 
 
 def _next_header(rows: Sequence[Sequence[str]], top: int, start: int, last: int) -> int:

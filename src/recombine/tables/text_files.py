@@ -21,7 +21,7 @@ from typing import IO, Any
 
 from recombine.errors import InputError
 from recombine.formats.encodings import Survey, check_expansion, survey
-from recombine.sheets.layout import free_name
+from recombine.sheets.layout import unique_names
 from recombine.sheets.notes import Note
 
 #: What counts as missing in a text file besides an empty field.
@@ -130,9 +130,7 @@ def _filled_names(fields: Sequence[str], path: Path) -> tuple[str, ...]:
     if not any(names):
         raise InputError(f"{path.name} has no header; its first line must name the columns")
     refuse_duplicates([name for name in names if name], path.name)
-    # Row numbers that dataframes write have no name; they get one that no other column has.
-    taken = set(names)
-    return tuple(name or free_name(f"column{index}", taken) for index, name in enumerate(names))
+    return unique_names(names)  # row numbers that dataframes write have no name
 
 
 def written_table(path: Path, rows: Iterable[Sequence[str]], notes: tuple[Note, ...] = (), **told: Any) -> TextFile:
