@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -376,9 +377,7 @@ class Conjunctions:
 
     def values(self, table: npt.NDArray[Any], cells: IntArray) -> npt.NDArray[Any]:
         """Return the model's value at each cell: ``table`` (F,) or (F, r) of conjunction values -> (N,) or (N, r)."""
-        total = table[self._block(self.subsets[0], cells[:, list(self.subsets[0])])]
-        for subset in self.subsets[1:]:
-            total = total + table[self._block(subset, cells[:, list(subset)])]
+        total: npt.NDArray[Any] = reduce(operator.add, (table[ids] for ids in self.ids_by_block(cells)))
         return total
 
     def grid_values(self, table: npt.NDArray[Any], modulus: int | None = None) -> npt.NDArray[Any]:

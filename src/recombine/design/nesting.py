@@ -134,9 +134,7 @@ def _chain(text: str, names: Sequence[str]) -> list[int]:
     chain = [name.strip() for name in text.split("/")]
     for name in chain:
         if name not in names:
-            raise InputError(
-                f"nested {text!r}: {name!r} is not a factor;{near_miss(name, names, f'Factors: {listing(names)}')}"
-            )
+            raise InputError(f"nested {text!r}: {name!r} is not a factor;{near_miss(name, names, 'Factors:')}")
     if len(chain) < 2 or len(set(chain)) < len(chain):
         raise InputError(f"nested {text!r} must name a factor and the one it lies inside: plant/treatment")
     return [list(names).index(name) for name in chain]

@@ -34,8 +34,7 @@ def scales_asked(ordered: Sequence[str], numeric: Sequence[str], columns: Sequen
             name, levels = (text, ()) if text in columns or kind is FactorScale.NUMERIC else _in_order(text)
             if name not in columns:
                 raise InputError(
-                    f"{kind} factor {name!r} is not a column of the table;"
-                    f"{near_miss(name, columns, f'Columns: {listing(columns)}')}"
+                    f"{kind} factor {name!r} is not a column of the table;{near_miss(name, columns, 'Columns:')}"
                 )
             if name in scales:
                 raise InputError(f"{name!r} is named twice, as {scales[name][0]} and as {kind}; name it once")

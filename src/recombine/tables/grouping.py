@@ -324,8 +324,6 @@ def training_rows(split: npt.NDArray[Any], column: str, value: str | None) -> np
             )
         value = named[0]
     if value not in values:
-        raise InputError(
-            f"split column {column!r} has no value {value!r};{near_miss(value, values, f'Values: {listing(values)}')}"
-        )
+        raise InputError(f"split column {column!r} has no value {value!r};{near_miss(value, values, 'Values:')}")
     chosen: npt.NDArray[np.bool_] = texts == value
     return chosen
