@@ -385,12 +385,11 @@ class Conjunctions:
 
         With ``modulus`` the table holds residues and every sum is reduced, so that nothing overflows.
         """
-        total: npt.NDArray[Any] | None = None
+        total = np.zeros(1, dtype=table.dtype)
         for block in self.grid_blocks(table):
-            total = block if total is None else total + block
+            total = total + block
             if modulus is not None:
                 total %= modulus
-        assert total is not None
         return np.broadcast_to(total, self.sizes)
 
     def grid_blocks(self, table: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:

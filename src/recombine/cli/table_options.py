@@ -96,7 +96,7 @@ def takes_table(
         hints = typing.get_type_hints(command, include_extras=True)
         offered = [field for field in table_spec.fields() if field.name not in without]
         packed = {name: kind for name, kind in hints.items() if name != "table" and hasattr(kind, "__struct_fields__")}
-        entries = {name: outputs if kind is Outputs else kind.__struct_fields__ for name, kind in packed.items()}
+        entries = {name: outputs if kind is Outputs else _asked(kind) for name, kind in packed.items()}
         options = [_parameter("context", typer.Context, msgspec.NODEFAULT, panel)]
         for name, parameter in signature(command).parameters.items():
             if name == "table":
@@ -130,6 +130,11 @@ def takes_table(
         return run
 
     return decorate
+
+
+def _asked(kind: Any) -> list[str]:
+    """Return the fields of a struct that are options: the command that repeats the run is none."""
+    return [name for name in kind.__struct_fields__ if name != "command"]
 
 
 def _parameter(name: str, annotation: Any, default: Any, panel: str) -> Parameter:

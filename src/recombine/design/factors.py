@@ -159,11 +159,10 @@ def code_levels(
         level_of = {text: group[0] for group in spellings or () for text in group}
         if level_of:
             values[index] = np.array([level_of.get(level, level) for level in values[index].tolist()], dtype=object)
-    shared = np.concatenate([values[index] for index in symmetric]) if symmetric else None
-    joint = None if shared is None else _ordered(shared)
+    joint = _ordered(np.concatenate([values[index] for index in symmetric])) if symmetric else []
     factors, codes = [], []
     for index, (name, column) in enumerate(zip(names, values, strict=True)):
-        levels = joint if joint is not None and index in symmetric else _ordered(column)
+        levels = joint if index in symmetric else _ordered(column)
         if len(levels) < 2:
             raise InputError(
                 f"factor {name!r} of {source} has one level only ({levels[0]!s}) in its usable rows; "
