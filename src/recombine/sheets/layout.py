@@ -429,10 +429,13 @@ def _refuse_ragged(grid: Grid, body: Sequence[int], width: int) -> None:
     for index in body if grid.delimiter else ():
         row = grid.rows[index]
         if len(row) < width or any(map(str.strip, row[width:])):
-            fields = f"{len(row)} field{'s' if len(row) > 1 else ''}"
-            raise InputError(
-                f"line {grid.line(index):,} has {fields} but the header names {width} columns; correct that line"
-            )
+            raise InputError(ragged_line(grid.line(index), len(row), width))
+
+
+def ragged_line(line: int, fields: int, width: int) -> str:
+    """Say that a line has more or fewer fields than the header."""
+    count = f"{fields} field{'s' if fields > 1 else ''}"
+    return f"line {line:,} has {count} but the header names {width} columns; correct that line"
 
 
 def lines_note(kind: str, grid: Grid, rows: Sequence[Sequence[str]], indices: Sequence[int]) -> Note:

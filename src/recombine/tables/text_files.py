@@ -21,7 +21,7 @@ from typing import IO, Any
 
 from recombine.errors import InputError
 from recombine.formats.encodings import Survey, check_expansion, survey
-from recombine.sheets.layout import unique_names
+from recombine.sheets.layout import ragged_line, unique_names
 from recombine.sheets.notes import Note
 
 #: What counts as missing in a text file besides an empty field.
@@ -211,10 +211,7 @@ def broken_line(file: TextFile) -> str | None:
             width = len(next(reader))
             for row in itertools.islice(reader, MAX_LINES_SEARCHED):
                 if row and len(row) != width:
-                    fields = f"{len(row)} field{'s' if len(row) > 1 else ''}"
-                    return (
-                        f"line {reader.line_num:,} has {fields} but the header names {width} columns; correct that line"
-                    )
+                    return ragged_line(reader.line_num, len(row), width)
     except UnicodeDecodeError:
         return "it is not UTF-8 throughout; save it as UTF-8 CSV or Parquet"
     except csv.Error as error:
