@@ -168,6 +168,16 @@ def test_files_are_named_from_where_the_spec_lies(tmp_path: Path, monkeypatch: p
     assert spec.importance == "n"
 
 
+def test_a_file_and_its_column_are_read_from_wherever_one_stands(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "d.csv").write_text("name,mass\na,1\nb,2\n")
+    (tmp_path / "design.toml").write_text('factors = ["drug", "dose"]\nfeatures = ["drug=d.csv:name"]\n')
+    assert TableSpec.read(tmp_path / "design.toml").features == {"drug": (str(tmp_path / "d.csv"), "name")}
+    monkeypatch.chdir(tmp_path)
+    assert TableSpec.read("design.toml").features == {"drug": ("d.csv", "name")}
+
+
 def test_a_spec_is_written_and_read_in_python(tmp_path: Path) -> None:
     spec = rc.TableSpec(factors=("a", "b"), outcome="y", as_levels=("b",), counts=False)
     path = spec.write(tmp_path / "design.toml")

@@ -40,10 +40,10 @@ def test_verdicts_can_be_told_apart_in_grey() -> None:
 
 @pytest.mark.parametrize("verdict", Verdict)
 def test_meaning_and_action_are_sentences(verdict: Verdict) -> None:
-    assert re.fullmatch(r"[A-Z].*\.", verdict.text.meaning)
-    assert re.fullmatch(r"[A-Z].*\.", verdict.text.action)
+    assert re.fullmatch(r"[A-Z].*\.", verdict.meaning)
+    assert re.fullmatch(r"[A-Z].*\.", verdict.action)
     assert re.fullmatch(r"#[0-9a-f]{6}", verdict.colour)
 
 
 def test_determined_carries_its_assumption() -> None:
-    assert "if {assumption}," in Verdict.DETERMINED.text.meaning
+    assert "if {assumption}," in Verdict.DETERMINED.meaning

@@ -11,7 +11,6 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray, as_numbers
 from recombine.errors import InputError, near_miss
-from recombine.writing import listing
 
 
 def whole(number: Any, name: str, at_least: int = 1, at_most: int | None = None) -> int:
@@ -69,7 +68,7 @@ def known_or_refuse(word: Any, name: str, choices: Sequence[str]) -> None:
     """Raise unless ``word`` is one of ``choices``."""
     if not isinstance(word, str) or word not in choices:
         title = f"{name[:1].upper()}{name[1:]}s"
-        raise InputError(f"{name} {word!r} is unknown;{near_miss(word, choices, f'{title}: {listing(choices)}')}")
+        raise InputError(f"{name} {word!r} is unknown;{near_miss(word, choices, f'{title}:')}")
 
 
 def reals(values: Any, name: str) -> FloatArray:

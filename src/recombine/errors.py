@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path, PurePath
 
-from recombine.writing import printable
+from recombine.writing import listing, printable
 
 #: How alike the names of two files are, without their endings, if the one may be a slip of the other.
 MIN_NAME_LIKENESS = 0.75
@@ -79,18 +79,20 @@ def missing_package(error: ModuleNotFoundError) -> InputError:
 def near_miss(word: object, candidates: Iterable[object], then: str = "") -> str:
     """Return " did you mean 'x'?" for the closest candidate, or an empty string, and what is said ``then``.
 
+    Behind a colon the candidates are listed.
+
     Examples
     --------
-    >>> near_miss("colour", ["color", "site"], "Columns: color, site")
+    >>> near_miss("colour", ["color", "site"], "Columns:")
     " did you mean 'color'? Columns: color, site"
-    >>> near_miss("mass", ["color", "site"], "Columns: color, site")
+    >>> near_miss("mass", ["color", "site"], "Columns:")
     ' columns: color, site'
     """
     texts = [str(candidate) for candidate in candidates]
+    if then.endswith(":"):
+        then = f"{then} {listing(texts)}"
     close = difflib.get_close_matches(str(word), texts, n=1, cutoff=0.6)
-    if not close:
-        folded = {text.casefold(): text for text in texts}
-        close = [folded[key] for key in [str(word).casefold()] if key in folded]
+    close = close or [text for text in texts if text.casefold() == str(word).casefold()][-1:]
     if close:
         return f" did you mean {close[0]!r}?{f' {then}' if then else ''}"
     return f" {then[0].lower()}{then[1:]}" if then else ""

@@ -16,6 +16,7 @@ import tomllib
 import types
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict, Union, get_args, get_origin
 
@@ -301,19 +302,17 @@ class Field:
 
 def fields(kind: type[TableSpec] | None = None) -> tuple[Field, ...]:
     """Return the fields of a spec in the order in which they are offered."""
-    listed = _FIELDS.get(kind := kind or TableSpec)
-    if listed is None:
-        entries = msgspec.structs.fields(kind)
-        headings = itertools.accumulate(entries, lambda before, entry: HEADINGS.get(entry.name, before), initial="")
-        listed = _FIELDS[kind] = tuple(
-            Field(entry.name, _kind(entry.type), entry.default, entry.type.__metadata__[0], heading)
-            for entry, heading in zip(entries, list(headings)[1:], strict=True)
-        )
-    return listed
+    return _fields(kind or TableSpec)
 
 
-#: Fields by class of spec: looking them up takes longer than making a spec.
-_FIELDS: dict[type[TableSpec], tuple[Field, ...]] = {}
+@cache  # looking them up takes longer than making a spec
+def _fields(kind: type[TableSpec]) -> tuple[Field, ...]:
+    entries = msgspec.structs.fields(kind)
+    headings = itertools.accumulate(entries, lambda before, entry: HEADINGS.get(entry.name, before), initial="")
+    return tuple(
+        Field(entry.name, _kind(entry.type), entry.default, entry.type.__metadata__[0], heading)
+        for entry, heading in zip(entries, list(headings)[1:], strict=True)
+    )
 
 
 def _kind(annotation: Any) -> Kind:
@@ -417,8 +416,8 @@ def _table_text(value: Any) -> str:
     return f"{_file_text(table)}:{column}" if column else _file_text(table)
 
 
-def tables_by_factor(value: Any, name: str) -> dict[str, Any]:
-    """Return tables by factor of a mapping, or of texts ``factor=file`` or ``factor=file:column``.
+def tables_by_factor(value: Any, name: str, folder: Path = Path()) -> dict[str, Any]:
+    """Return tables by factor of a mapping, or of texts ``factor=file`` or ``factor=file:column``; files of a folder.
 
     Examples
     --------
@@ -438,14 +437,14 @@ def tables_by_factor(value: Any, name: str) -> dict[str, Any]:
         if factor in tables:
             raise InputError(f"{name} of {factor!r} are given twice; name one file for each factor")
         before, _, column = path.rpartition(":")
-        with_column = before and column and not _exists(path) and _exists(before)
+        with_column = before and column and not _exists(folder / path) and _exists(folder / before)
         tables[factor] = (before, column) if with_column else path
     return tables
 
 
-def _exists(text: str) -> bool:
+def _exists(path: Path) -> bool:
     try:
-        return Path(text).exists()
+        return path.exists()
     except (OSError, ValueError):  # a name that no file can have
         return False
 
@@ -495,9 +494,8 @@ def spec_of(record: object, path: Path, section: str = "") -> TableSpec:
         if field.kind == "file":
             given[field.name] = _beside(path.parent, field, value)
         if field.kind == "tables":
-            tables = tables_by_factor(value, field.name)
-            named = {factor: _beside(path.parent, field, str(table)) for factor, table in tables.items()}
-            given[field.name] = [f"{factor}={file}" for factor, file in named.items()]
+            tables = tables_by_factor(value, field.name, path.parent)
+            given[field.name] = {factor: _beside(path.parent, field, table) for factor, table in tables.items()}
     for pair in contradictions(given):
         raise InputError(contradiction_text(*pair, f"stand in {where}"))
     return make_spec(None, given)
@@ -510,17 +508,13 @@ def contradiction_text(name: str, rival: str, stand: str) -> str:
 
 def _checked(field: Field, value: Any, where: str) -> Any:
     """Return a value if it is of the field's kind, or say of which it is to be."""
-    of_kind = {
-        "text": isinstance(value, str) and value.strip(),
-        "names": isinstance(value, list) and all(isinstance(name, str) and name.strip() for name in value),
-        "flag": isinstance(value, bool),
-        "number": isinstance(value, int) and not isinstance(value, bool),
-        "file": isinstance(value, str) and value.strip(),
-        "tables": isinstance(value, list) and all(isinstance(name, str) and name.strip() for name in value),
-    }
-    if of_kind[field.kind]:
+    listed = field.kind in ("names", "tables")
+    texts = value if isinstance(value, list) else [value]
+    written = isinstance(value, list) is listed and all(isinstance(text, str) and text.strip() for text in texts)
+    flag = isinstance(value, bool)
+    if {"flag": flag, "number": isinstance(value, int) and not flag}.get(field.kind, written):
         return value
-    example = json.dumps(field.option.example.split(",")) if field.kind in ("names", "tables") else field.option.example
+    example = json.dumps(field.option.example.split(",")) if listed else field.option.example
     wanted = WANTED[field.kind].format(example=example)
     raise InputError(f"{where}: {field.name} is {_brief(value)}; give {wanted}")
 
@@ -530,8 +524,10 @@ def _brief(value: Any) -> str:
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
-def _beside(folder: Path, field: Field, text: str) -> str:
+def _beside(folder: Path, field: Field, text: Any) -> Any:
     """Return a file's name as seen from here; what may also be a column stays as it is unless there is such a file."""
+    if isinstance(text, tuple):  # a file and its column
+        return _beside(folder, field, text[0]), text[1]
     path = folder / text
     plain = Path(os.path.normpath(path))
     # A folder that is a link may have another parent than its name says.
@@ -568,7 +564,7 @@ def _relative_table(text: str, folder: Path) -> str:
     """Write ``factor=file`` as seen from a folder."""
     ((factor, table),) = tables_by_factor([text], "features").items()
     file, column = table if isinstance(table, tuple) else (table, "")
-    name = _relative(Path(file), folder) if _exists(file) else file
+    name = _relative(Path(file), folder) if _exists(Path(file)) else file
     return f"{factor}={name}{':' if column else ''}{column}"
 
 

@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recombine.cells.array_files import load_arrays
-from recombine.cells.saved_arrays import read_arrays, write_arrays
+from recombine.cells.array_files import load_arrays, read_arrays, write_arrays
 from recombine.errors import InputError
 from recombine.formats import encodings
 

@@ -42,7 +42,7 @@ def test_the_browser_is_told_to_refuse_requests() -> None:
 def test_verdicts_look_as_everywhere(verdict: Verdict) -> None:
     found = re.search(rf'code:{int(verdict)},word:"([^"]*)",symbol:"([^"]*)",colour:"([^"]*)",meaning:"([^"]*)"', TEXT)
     assert found is not None
-    assert found.groups() == (verdict.word, verdict.symbol, verdict.colour, verdict.text.meaning)
+    assert found.groups() == (verdict.word, verdict.symbol, verdict.colour, verdict.meaning)
     assert f"--v{int(verdict)}: {verdict.colour}" in TEXT, "its colour in the style sheet"
 
 

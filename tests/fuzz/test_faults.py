@@ -11,7 +11,7 @@ import pytest
 from injected import faults_of_a_file
 
 import recombine as rc
-from recombine.cells.saved_arrays import read_arrays, write_arrays
+from recombine.cells.array_files import read_arrays, write_arrays
 from recombine.output_files import write_whole
 from recombine.report.figure import Figure
 from recombine.tables.table import Table

@@ -1,4 +1,4 @@
-"""Files of arrays, read only once it is clear that what they promise is there and fits in memory."""
+"""Files of arrays under names, read only once it is clear that what they promise is there and fits in memory."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from recombine.errors import InputError
 from recombine.formats.encodings import check_expansion
+from recombine.output_files import open_beside
 
 #: Ways of packing that NumPy uses; others are slow, or read beyond what they declare.
 _PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -56,6 +57,45 @@ def load_arrays(path: str | Path) -> dict[str, npt.NDArray[Any]]:
             raise
         # Readers of zip files and of headers raise whatever their parts raise: damage is damage.
         raise InputError("it is damaged or not written by NumPy") from None
+
+
+def write_arrays(path: str | Path, **arrays: npt.NDArray[Any]) -> None:
+    """Write named arrays to one ``.npz`` file.
+
+    Examples
+    --------
+    >>> write_arrays("no such folder/contexts.npz", normals=np.zeros(1))
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: no such folder/contexts.npz cannot be written (No such file or directory); give a file
+        in a folder that exists
+    """
+    try:
+        with open_beside(path) as file:
+            np.savez(file, **arrays)  # type: ignore[arg-type]
+    except OSError as error:
+        raise InputError(f"{path} cannot be written ({error.strerror}); give a file in a folder that exists") from error
+
+
+def read_arrays(path: str | Path, what: str) -> dict[str, npt.NDArray[Any]]:
+    """Return the named arrays of a ``.npz`` file, or say that it holds no ``what``.
+
+    Examples
+    --------
+    >>> read_arrays("nothing.npz", "context functions")
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: nothing.npz cannot be read as context functions (No such file or directory); save them
+        again
+    """
+    try:
+        arrays = load_arrays(path)
+        if "" in arrays:
+            raise InputError("one array without a name")
+        return arrays
+    except (OSError, InputError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{path} cannot be read as {what} ({reason}); save them again") from error
 
 
 def _members(file: IO[bytes], size: int) -> dict[str, npt.NDArray[Any]]:

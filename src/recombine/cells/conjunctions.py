@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import IntArray, product_size
+from recombine.cells.arrays import FloatArray, IntArray, product_size
 from recombine.errors import InputError
 
 if TYPE_CHECKING:
@@ -71,22 +72,16 @@ def distinct(cells: IntArray) -> tuple[IntArray, IntArray]:
     ([[0, 1], [1, 0]], [1, 0, 1])
     """
     sizes = tuple(cells.max(axis=0) + 1) if len(cells) else (1,) * cells.shape[1]
-    if product_size(sizes) <= min(MAX_TABLED_COLUMNS, MAX_CELLS_PER_ROW * len(cells)):
+    if product_size(sizes) <= min(MAX_TABLED_COLUMNS, MAX_CELLS_PER_ROW * max(len(cells), 1)):
         ids = mixed_radix(cells, sizes)
         occurs = np.zeros(product_size(sizes), dtype=bool)
         occurs[ids] = True
         rows = np.stack(np.unravel_index(np.flatnonzero(occurs), sizes), axis=1).astype(cells.dtype)
         return rows, (np.cumsum(occurs) - 1)[ids]
-    if product_size(sizes) <= MAX_ID:
-        _, first, inverse = np.unique(mixed_radix(cells, sizes), return_index=True, return_inverse=True)
-        return cells[first], inverse.reshape(-1)
     words = _words(cells, sizes)
     if _ascending(words):
         return cells, np.arange(len(cells))
-    order, number = _ranked(words)
-    inverse = np.empty(len(cells), dtype=np.int64)
-    inverse[order] = number
-    first = order[np.flatnonzero(np.diff(number, prepend=-1))]
+    first, inverse = _ranked(words)
     # Wide cells are gone through factor by factor, which is several times faster if those lie together.
     rows = np.empty((len(first), cells.shape[1]), dtype=cells.dtype, order="F")
     for column in range(cells.shape[1]):
@@ -116,12 +111,29 @@ def _ascending(words: Sequence[IntArray]) -> bool:
 
 
 def _ranked(words: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
-    """Return the order of rows by their ``words`` (N,) each, and the number of each row's value in that order."""
+    """Return a row of each value by their ``words`` (N,) each, in order, and the number of every row's value (N,)."""
     order = np.lexsort(words[::-1])
     steps = np.zeros(len(order), dtype=bool)
     for word in words:
         steps[1:] |= np.diff(word[order]) != 0
-    return order, np.cumsum(steps)
+    inverse = np.empty(len(order), dtype=np.int64)
+    inverse[order] = np.cumsum(steps)
+    steps[:1] = True
+    return order[steps], inverse
+
+
+def sparse_rows(ids: IntArray, columns: int, entries: FloatArray | None = None) -> csr_array:
+    """Return the sparse matrix (N, ``columns``) with ``entries`` (N, S) in columns ``ids`` (N, S), 1 by default.
+
+    Examples
+    --------
+    >>> sparse_rows(np.array([[0, 2], [1, 2]]), 3).toarray().tolist()
+    [[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]]
+    """
+    from scipy.sparse import csr_array
+
+    data = np.ones(ids.size) if entries is None else entries.reshape(-1)
+    return csr_array((data, ids.reshape(-1), np.arange(0, ids.size + 1, ids.shape[1])), shape=(len(ids), columns))
 
 
 def contains(pool: IntArray, cells: IntArray) -> npt.NDArray[np.bool_]:
@@ -137,12 +149,8 @@ def contains(pool: IntArray, cells: IntArray) -> npt.NDArray[np.bool_]:
         return np.zeros(len(cells), dtype=bool)
     if product_size(sizes) > MAX_ID:
         words = zip(_words(pool, sizes), _words(cells, sizes), strict=True)
-        order, number = _ranked([np.concatenate(pair) for pair in words])
-        inverse = np.empty(len(order), dtype=np.int64)
-        inverse[order] = number
-        present = np.zeros(inverse.max(initial=0) + 1, dtype=bool)
-        present[inverse[: len(pool)]] = True
-        return present[inverse[len(pool) :]]
+        _, inverse = _ranked([np.concatenate(pair) for pair in words])
+        return np.isin(inverse[len(pool) :], inverse[: len(pool)])
     # Only the cells asked for are sorted; each of the pool is looked up among them.
     distinct_ids, inverse = np.unique(mixed_radix(cells, sizes), return_inverse=True)
     ids = mixed_radix(pool, sizes)
@@ -349,24 +357,13 @@ class Conjunctions:
 
     def _block(self, subset: Subset, levels: IntArray) -> IntArray:
         """Ids of one block for ``levels`` (N, |subset|)."""
-        for group in self.symmetric:
-            positions = [position for position, factor in enumerate(subset) if factor in group]
-            if len(positions) > 1:
-                levels = levels.copy()
-                levels[:, positions] = np.sort(levels[:, positions], axis=1)
         representative = self._representative(subset)
-        if representative != subset:
-            # Levels travel with their place in the representative: group members keep their order inside the group.
-            levels = levels[:, self._reordering(subset, representative)]
-        return self._offsets[representative] + mixed_radix(levels, [self.sizes[factor] for factor in representative])
-
-    def _reordering(self, subset: Subset, representative: Subset) -> list[int]:
-        stand_in: dict[int, int] = {factor: factor for factor in subset}
-        for group in self.symmetric:
-            members = [factor for factor in subset if factor in group]
-            stand_in.update(zip(members, group[: len(members)], strict=True))
-        by_stand_in = {stand_in[factor]: position for position, factor in enumerate(subset)}
-        return [by_stand_in[factor] for factor in representative]
+        columns = dict(zip(subset, levels.T, strict=True))
+        for group in self.symmetric:  # its first members stand for any, with the levels in order
+            members = [columns.pop(factor) for factor in subset if factor in group]
+            columns |= zip(group, np.sort(members, axis=0), strict=False)
+        ordered = np.array([columns[factor] for factor in representative]).T
+        return self._offsets[representative] + mixed_radix(ordered, [self.sizes[factor] for factor in representative])
 
     def ids(self, cells: IntArray) -> IntArray:
         """Return the column numbers of each cell's unit entries: (N, C) -> (N, S)."""
@@ -388,20 +385,13 @@ class Conjunctions:
 
     def incidence(self, cells: IntArray) -> csr_array:
         """Return the sparse 0/1 (with symmetric factors: 0/1/2) matrix of shape (N, F)."""
-        from scipy.sparse import csr_array
-
-        ids = self.ids(cells)
-        data = np.ones(ids.size)
-        pointers = np.arange(0, ids.size + 1, ids.shape[1])
-        matrix = csr_array((data, ids.reshape(-1), pointers), shape=(len(cells), self.columns))
+        matrix = sparse_rows(self.ids(cells), self.columns)
         matrix.sum_duplicates()
         return matrix
 
     def values(self, table: npt.NDArray[Any], cells: IntArray) -> npt.NDArray[Any]:
         """Return the model's value at each cell: ``table`` (F,) or (F, r) of conjunction values -> (N,) or (N, r)."""
-        total = table[self._block(self.subsets[0], cells[:, list(self.subsets[0])])]
-        for subset in self.subsets[1:]:
-            total = total + table[self._block(subset, cells[:, list(subset)])]
+        total: npt.NDArray[Any] = reduce(operator.add, (table[ids] for ids in self.ids_by_block(cells)))
         return total
 
     def grid_values(self, table: npt.NDArray[Any], modulus: int | None = None) -> npt.NDArray[Any]:
@@ -409,12 +399,11 @@ class Conjunctions:
 
         With ``modulus`` the table holds residues and every sum is reduced, so that nothing overflows.
         """
-        total: npt.NDArray[Any] | None = None
+        total = np.zeros(1, dtype=table.dtype)
         for block in self.grid_blocks(table):
-            total = block if total is None else total + block
+            total = total + block
             if modulus is not None:
                 total %= modulus
-        assert total is not None
         return np.broadcast_to(total, self.sizes)
 
     def grid_blocks(self, table: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.conjunctions import sparse_rows
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -140,16 +141,14 @@ def departures(blocks: Iterable[IntArray], columns: int, home: IntArray | None =
 def normal_matrix(ids: IntArray, weights: FloatArray, columns: int) -> FloatArray:
     """Return Phi' W Phi for rows ``ids`` (N, S) of unit entries, (K, K)."""
     if columns**2 > len(ids):
-        from scipy.sparse import csr_array
-
-        rows = _unit_rows(ids, columns)
+        rows = sparse_rows(ids, columns)
         if columns <= COLUMNS_PER_ENTRY_OF_DENSE_ROWS * ids.shape[1]:
             gram = np.zeros((columns, columns))
             for start in range(0, len(ids), ROWS_AT_ONCE):
                 dense = rows[start : start + ROWS_AT_ONCE].toarray()
                 gram += dense.T @ (weights[start : start + ROWS_AT_ONCE, None] * dense)
             return gram
-        weighted = csr_array((np.repeat(weights, ids.shape[1]), rows.indices, rows.indptr), shape=rows.shape)
+        weighted = sparse_rows(ids, columns, np.repeat(weights, ids.shape[1]))
         return np.asarray((rows.T @ weighted).toarray())
     total = np.zeros(columns**2)
     for i in range(ids.shape[1]):
@@ -167,7 +166,7 @@ def quadratic_form(matrix: FloatArray, ids: IntArray) -> FloatArray:
     [10.0, 20.0]
     """
     if ids.shape[1] >= MIN_SPARSE_BLOCKS and len(matrix) <= COLUMNS_PER_ENTRY_OF_DENSE_ROWS * ids.shape[1]:
-        rows, forms = _unit_rows(ids, len(matrix)), []
+        rows, forms = sparse_rows(ids, len(matrix)), []
         for start in range(0, len(ids), ROWS_AT_ONCE):
             dense = rows[start : start + ROWS_AT_ONCE].toarray()
             forms.append(np.einsum("nk,nk->n", dense @ matrix, dense))
@@ -178,11 +177,3 @@ def quadratic_form(matrix: FloatArray, ids: IntArray) -> FloatArray:
         for j in range(i):
             total += 2 * matrix[ids[:, i], ids[:, j]]
     return total
-
-
-def _unit_rows(ids: IntArray, columns: int) -> csr_array:
-    """Return rows of unit entries in columns ``ids`` (N, S), (N, K)."""
-    from scipy.sparse import csr_array
-
-    pointers = np.arange(0, ids.size + 1, ids.shape[1])
-    return csr_array((np.ones(ids.size), ids.reshape(-1), pointers), shape=(len(ids), columns))

@@ -18,6 +18,19 @@ from recombine.cells.arrays import BoolArray, FloatArray, IntArray, product_size
 from recombine.cells.conjunctions import Subset, canonical, contains, distinct, every_cell
 
 
+def follows(cells: IntArray, child: int, parent: int) -> bool:
+    """Say whether each level of factor ``child`` goes with one level of factor ``parent`` in ``cells`` (N, C)."""
+    return broken_at(cells, child, parent) is None
+
+
+def broken_at(cells: IntArray, child: int, parent: int) -> int | None:
+    """Return a level of factor ``child`` that goes with two levels of factor ``parent``, None if there is none."""
+    only = np.full(int(cells[:, child].max(initial=0)) + 1, -1)
+    only[cells[:, child]] = cells[:, parent]
+    wrong = cells[only[cells[:, child]] != cells[:, parent], child]
+    return int(wrong[0]) if len(wrong) else None
+
+
 @dataclass(frozen=True, eq=False)
 class Combinations:
     """Combinations of some factors that can exist, whatever the levels of the other factors are.
@@ -109,9 +122,9 @@ class Possible:
     @property
     def whole(self) -> bool:
         """Whether every cell of the full product can exist."""
-        full = all(combinations.twins or len(combinations.places) == 1 for combinations in self.parts)
-        return full and all(
-            len(combinations.table) == self.sizes[combinations.places[0]] for combinations in self.parts
+        return all(
+            (each.twins or len(each.places) == 1) and len(each.table) == self.sizes[each.places[0]]
+            for each in self.parts
         )
 
     @property
@@ -209,12 +222,8 @@ class Possible:
         redundant: set[int] = set()
         for combinations in self.parts:
             for factor in () if combinations.twins else reversed(combinations.places):
-                rivals = [rival for rival in combinations.places if rival != factor and rival not in redundant]
-                if any(_follows(combinations.column(rival), combinations.column(factor)) for rival in rivals):
+                places = enumerate(combinations.places)
+                rivals = [at for at, rival in places if rival != factor and rival not in redundant]
+                if any(follows(combinations.table, at, combinations.places.index(factor)) for at in rivals):
                     redundant.add(factor)
         return tuple(sorted(redundant))
-
-
-def _follows(first: IntArray, second: IntArray) -> bool:
-    """Say whether each level in ``first`` (n,) goes with one level in ``second`` (n,) only."""
-    return len(distinct(np.column_stack([first, second]))[0]) == len(np.unique(first))

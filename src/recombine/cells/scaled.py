@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
-from recombine.cells.conjunctions import Conjunctions, Subset
+from recombine.cells.conjunctions import Conjunctions, Subset, sparse_rows
 from recombine.cells.possible import Possible
 from recombine.cells.scales import Scale
 from recombine.errors import InputError
@@ -45,6 +45,11 @@ class ScaledConjunctions(Conjunctions):
     """
 
     scales: tuple[Scale | None, ...] = field(default=())
+
+    @cached_property
+    def curves(self) -> dict[int, Scale]:
+        """The scales by factor, without those of labels."""
+        return {factor: scale for factor, scale in enumerate(self.scales) if scale is not None}
 
     @property
     def saturated(self) -> bool:
@@ -75,16 +80,13 @@ class ScaledConjunctions(Conjunctions):
 
     def plain(self, cells: IntArray) -> bool:
         """Say whether every level of ``cells`` (N, C) is a label or a knot, so that all weights are 1."""
-        return not any(
-            scale is not None and scale.between[cells[:, factor]].any() for factor, scale in enumerate(self.scales)
-        )
+        return not any(scale.between[cells[:, factor]].any() for factor, scale in self.curves.items())
 
     def beyond(self, cells: IntArray) -> BoolArray:
         """Say which ``cells`` (N, C) hold a level outside the seen range, (N,)."""
         outside = np.zeros(len(cells), dtype=bool)
-        for factor, scale in enumerate(self.scales):
-            if scale is not None:
-                outside |= scale.beyond[cells[:, factor]]
+        for factor, scale in self.curves.items():
+            outside |= scale.beyond[cells[:, factor]]
         return outside
 
     def present(self, seen: IntArray) -> list[BoolArray]:
@@ -104,19 +106,14 @@ class ScaledConjunctions(Conjunctions):
     def entries(self, cells: IntArray) -> Iterator[tuple[IntArray, Picks]]:
         """Yield the entries of the rows of ``cells`` (N, C): column numbers (N,), and which knots they belong to."""
         for subset in self.subsets:
-            curved = [factor for factor in subset if self.scales[factor] is not None]
-            for choice in itertools.product(*(range(self._scale(factor).slots.shape[1]) for factor in curved)):
+            curved = [factor for factor in subset if factor in self.curves]
+            for choice in itertools.product(*(range(self.curves[factor].slots.shape[1]) for factor in curved)):
                 picks = tuple(zip(curved, choice, strict=True))
                 yield self._block(subset, self._at_knots(cells, subset, dict(picks))), picks
 
-    def _scale(self, factor: int) -> Scale:
-        scale = self.scales[factor]
-        assert scale is not None
-        return scale
-
     def _at_knots(self, cells: IntArray, subset: Subset, picks: dict[int, int]) -> IntArray:
         columns = [
-            self._scale(factor).slots[cells[:, factor], picks[factor]] if factor in picks else cells[:, factor]
+            self.curves[factor].slots[cells[:, factor], picks[factor]] if factor in picks else cells[:, factor]
             for factor in subset
         ]
         return np.stack(columns, axis=1)
@@ -125,14 +122,14 @@ class ScaledConjunctions(Conjunctions):
         """Return the weights of one entry of the rows of ``cells`` (N, C), shape (N,)."""
         total = np.ones(len(cells))
         for factor, slot in picks:
-            total = total * self._scale(factor).weights[cells[:, factor], slot]
+            total = total * self.curves[factor].weights[cells[:, factor], slot]
         return total
 
     def fractions(self, cells: IntArray) -> list[dict[int, Fraction]]:
         """Return the rows of ``cells`` (N, C) exactly: column number -> weight, for each cell."""
         rows: list[dict[int, Fraction]] = [{} for _ in cells]
-        curved = [(factor, scale) for factor, scale in enumerate(self.scales) if scale is not None]
-        shares = [{factor: scale.shares(cell[factor]) for factor, scale in curved} for cell in cells.tolist()]
+        curves = self.curves.items()
+        shares = [{factor: scale.shares(cell[factor]) for factor, scale in curves} for cell in cells.tolist()]
         for ids, picks in self.entries(cells):
             for row, column, mine in zip(rows, ids.tolist(), shares, strict=True):
                 weight = Fraction(1)
@@ -147,12 +144,9 @@ class ScaledConjunctions(Conjunctions):
 
     def incidence(self, cells: IntArray) -> csr_array:
         """Return the sparse matrix of weights, shape (N, F)."""
-        from scipy.sparse import csr_array
-
         entries = [(ids, self.weights(cells, picks)) for ids, picks in self.entries(cells)]
         ids, weights = (np.stack(blocks, axis=1) for blocks in zip(*entries, strict=True))
-        pointers = np.arange(0, ids.size + 1, ids.shape[1])
-        matrix = csr_array((weights.reshape(-1), ids.reshape(-1), pointers), shape=(len(cells), self.columns))
+        matrix = sparse_rows(ids, self.columns, weights)
         matrix.sum_duplicates()
         matrix.eliminate_zeros()
         return matrix

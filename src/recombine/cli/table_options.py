@@ -26,7 +26,6 @@ from recombine.cli.stdin import from_pipe
 from recombine.errors import InputError, near_miss
 from recombine.report.screen import say_aside
 from recombine.tables.text_files import named
-from recombine.writing import listing
 
 if TYPE_CHECKING:
     from recombine.table_spec import Field, TableSpec
@@ -73,8 +72,7 @@ def named_importance(table: TableSpec, file: Path, targets: Path | None) -> Path
         return Path(text)
     tables = file.name if targets is None else f"{file.name} or {targets.name}"
     raise InputError(
-        f"--importance {text} is neither a column of {tables} nor a file;"
-        f"{near_miss(text, columns, f'Columns: {listing(columns)}')}"
+        f"--importance {text} is neither a column of {tables} nor a file;{near_miss(text, columns, 'Columns:')}"
     )
 
 

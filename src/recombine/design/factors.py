@@ -77,10 +77,7 @@ class Factor:
         code = self._written.get(level_text(level)) if code is None else code
         if code is not None:
             return code
-        raise InputError(
-            f"{level!r} is not a level of factor {self.name!r};"
-            f"{near_miss(level, self.labels, f'Levels: {listing(self.labels)}')}"
-        )
+        raise InputError(f"{level!r} is not a level of factor {self.name!r};{near_miss(level, self.labels, 'Levels:')}")
 
     @cached_property
     def _codes(self) -> dict[object, int]:
@@ -138,10 +135,7 @@ def _reading(text: str, spelling: bool) -> object:
 def place_of(factors: Sequence[str], name: str) -> int:
     """Return the position of the symmetric factor ``name``, or raise with the nearest name."""
     if name not in factors:
-        raise InputError(
-            f"symmetric factor {name!r} is not one of the factors;"
-            f"{near_miss(name, factors, f'Factors: {listing(factors)}')}"
-        )
+        raise InputError(f"symmetric factor {name!r} is not one of the factors;{near_miss(name, factors, 'Factors:')}")
     return list(factors).index(name)
 
 
@@ -165,11 +159,10 @@ def code_levels(
         level_of = {text: group[0] for group in spellings or () for text in group}
         if level_of:
             values[index] = np.array([level_of.get(level, level) for level in values[index].tolist()], dtype=object)
-    shared = np.concatenate([values[index] for index in symmetric]) if symmetric else None
-    joint = None if shared is None else _ordered(shared)
+    joint = _ordered(np.concatenate([values[index] for index in symmetric])) if symmetric else []
     factors, codes = [], []
     for index, (name, column) in enumerate(zip(names, values, strict=True)):
-        levels = joint if joint is not None and index in symmetric else _ordered(column)
+        levels = joint if index in symmetric else _ordered(column)
         if len(levels) < 2:
             raise InputError(
                 f"factor {name!r} of {source} has one level only ({levels[0]!s}) in its usable rows; "
@@ -241,9 +234,7 @@ def _texts(levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
     listed = levels.tolist()
     if set(map(type, listed)) <= {str}:
         return levels.astype(object)
-    result = np.empty(len(listed), dtype=object)
-    result[:] = [level_text(level) for level in listed]
-    return result
+    return np.array([level_text(level) for level in listed], dtype=object)
 
 
 def _ordered(column: npt.NDArray[Any]) -> list[Any]:

@@ -12,11 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray
-from recombine.cells.conjunctions import Subset, distinct
-from recombine.cells.possible import Combinations, Possible
+from recombine.cells.conjunctions import Subset, distinct, sparse_rows
+from recombine.cells.possible import Combinations, Possible, broken_at, follows
 from recombine.design.factors import Factor
 from recombine.errors import InputError, near_miss
 from recombine.writing import listing
@@ -80,19 +79,6 @@ def infer_nesting(factors: Sequence[Factor], cells: IntArray, rows: IntArray, sk
     return pairs
 
 
-def follows(cells: IntArray, child: int, parent: int) -> bool:
-    """Say whether each level of factor ``child`` goes with one level of factor ``parent`` in ``cells`` (N, C)."""
-    return broken_at(cells, child, parent) is None
-
-
-def broken_at(cells: IntArray, child: int, parent: int) -> int | None:
-    """Return a level of factor ``child`` that goes with two levels of factor ``parent``, None if there is none."""
-    only = np.full(int(cells[:, child].max(initial=0)) + 1, -1)
-    only[cells[:, child]] = cells[:, parent]
-    wrong = cells[only[cells[:, child]] != cells[:, parent], child]
-    return int(wrong[0]) if len(wrong) else None
-
-
 def nesting_chance(child: IntArray, parent: IntArray, rows: IntArray) -> float | None:
     """Return the larger of the two chances of the nesting of ``child`` (N,) in ``parent`` (N,); None if not small."""
     by_rows = _log_chance(child, parent, rows, _drawn)
@@ -148,9 +134,7 @@ def _chain(text: str, names: Sequence[str]) -> list[int]:
     chain = [name.strip() for name in text.split("/")]
     for name in chain:
         if name not in names:
-            raise InputError(
-                f"nested {text!r}: {name!r} is not a factor;{near_miss(name, names, f'Factors: {listing(names)}')}"
-            )
+            raise InputError(f"nested {text!r}: {name!r} is not a factor;{near_miss(name, names, 'Factors:')}")
     if len(chain) < 2 or len(set(chain)) < len(chain):
         raise InputError(f"nested {text!r} must name a factor and the one it lies inside: plant/treatment")
     return [list(names).index(name) for name in chain]
@@ -221,23 +205,16 @@ def _joined(first: Combinations, second: Combinations) -> Combinations:
     keys = [np.column_stack([table.column(factor) for factor in shared]) for table in (first, second)]
     _, inverse = distinct(np.vstack(keys))
     keys1, keys2 = inverse[: len(keys[0])], inverse[len(keys[0]) :]
-    counts = np.bincount(keys2, minlength=int(inverse.max()) + 1)
-    total = int(counts[keys1].sum())
+    kinds = int(inverse.max()) + 1
+    total = int(np.bincount(keys2, minlength=kinds)[keys1].sum())
     if total > MAX_NESTED_COMBINATIONS:
         names = f"{total:,} combinations inside shared factors"
         raise InputError(f"nesting leaves {names}, too many to list; audit fewer factors, or pass --crossed")
-    order = np.argsort(keys2, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(counts)])
-    down = np.repeat(np.arange(len(keys1)), counts[keys1])
-    across = order[_ranges(starts[keys1], counts[keys1])]
+    pairs = sparse_rows(keys1[:, None], kinds) @ sparse_rows(keys2[:, None], kinds).T
+    pairs.sort_indices()
+    down, across = pairs.nonzero()
     more = [factor for factor in second.places if factor not in first.places]
     table = np.column_stack([first.table[down], *(second.column(factor)[across] for factor in more)])
     factors = (*first.places, *more)
     sorting = np.argsort(factors)
     return Combinations(tuple(np.array(factors)[sorting].tolist()), table[:, sorting])
-
-
-def _ranges(starts: IntArray, counts: IntArray) -> npt.NDArray[np.int64]:
-    """Return start, start + 1, ... for each of ``starts`` (n,), ``counts`` (n,) of them, one after another."""
-    ends = np.cumsum(counts)
-    return np.asarray(np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(starts - (ends - counts), counts))

@@ -112,8 +112,8 @@ def _features(spec: TableSpec, space: FactorSpace) -> dict[str, LevelFeatures]:
     for name, data in spec.features.items():
         factor = next((factor for factor in space.factors if factor.name == name), None)
         if factor is None:
-            names = f"Factors: {listing(space.names)}"
-            raise InputError(f"features are of {name!r}, which is no factor;{near_miss(name, space.names, names)}")
+            near = near_miss(name, space.names, "Factors:")
+            raise InputError(f"features are of {name!r}, which is no factor;{near}")
         if factor.on_scale or name in space.taken_apart:
             kind = "on a scale" if factor.on_scale else "taken apart from a column"
             raise InputError(f"features are of {name!r}, which is {kind}; describe levels of factors that are labels")

@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import IntArray, product_size
 from recombine.cells.conjunctions import canonical, contains, distinct, every_cell
-from recombine.cells.possible import Combinations, Possible
+from recombine.cells.possible import Combinations, Possible, broken_at, follows
 from recombine.design.factors import Factor
-from recombine.design.nesting import Nested, broken_at, declare_nesting, follows, infer_nesting, nested_product
+from recombine.design.nesting import Nested, declare_nesting, infer_nesting, nested_product
 from recombine.design.space import FactorSpace
 from recombine.errors import InputError
 from recombine.table_spec import TableSpec

@@ -34,8 +34,7 @@ def scales_asked(ordered: Sequence[str], numeric: Sequence[str], columns: Sequen
             name, levels = (text, ()) if text in columns or kind is FactorScale.NUMERIC else _in_order(text)
             if name not in columns:
                 raise InputError(
-                    f"{kind} factor {name!r} is not a column of the table;"
-                    f"{near_miss(name, columns, f'Columns: {listing(columns)}')}"
+                    f"{kind} factor {name!r} is not a column of the table;{near_miss(name, columns, 'Columns:')}"
                 )
             if name in scales:
                 raise InputError(f"{name!r} is named twice, as {scales[name][0]} and as {kind}; name it once")
@@ -106,13 +105,11 @@ def scales_of(space: FactorSpace, seen: IntArray) -> tuple[Scale | None, ...]:
     """
     if not any(factor.on_scale for factor in space.factors):
         return ()
-    scales: list[Scale | None] = []
+    scales: list[Scale | None] = [None] * len(space.factors)
     for index, factor in enumerate(space.factors):
-        if not factor.on_scale:
-            scales.append(None)
-            continue
-        occurs = np.isin(np.arange(len(factor.levels)), seen[:, list(space.twins(index))])
-        scales.append(place_levels(factor.scale, factor.places, occurs))
+        if factor.on_scale:
+            occurs = np.isin(np.arange(len(factor.levels)), seen[:, list(space.twins(index))])
+            scales[index] = place_levels(factor.scale, factor.places, occurs)
     return tuple(scales)
 
 

@@ -66,7 +66,7 @@ class TableAnswers:
         self._engine, self._proofs = Lock(), Lock()
         self.record = self._record()
         # Threads then find worked out what they share.
-        _ = audit.values.ranges, self._lowered, self._cells
+        _ = audit.values.ranges, self._lowered
         if audit.values.fit is not None:
             audit.values.ranges_of(audit.design.seen[:1])
             with suppress(SolverError, InputError):
@@ -232,14 +232,10 @@ class TableAnswers:
         columns |= {"high": ranges.high, "certified": ranges.certified, "leverage": leverage}
         return {name: None if np.isnan(column[0]) else float(column[0]) for name, column in columns.items()}
 
-    @cached_property
-    def _cells(self) -> IntArray:
-        """The cells of the design with interchangeable levels in order, (M, C)."""
-        return canonical(self.audit.design.cells, self.audit.design.symmetric)
-
     def _row(self, cell: IntArray, *, train: bool) -> int | None:
         """The row of a cell (C,) among the training or the held-out ones; None if it has none there."""
-        rows = np.flatnonzero((self._cells == cell).all(axis=1) & (self.audit.design.train == train))
+        design = self.audit.design  # whose cells have interchangeable levels in order
+        rows = np.flatnonzero((design.cells == cell).all(axis=1) & (design.train == train))
         return int(rows[0]) if len(rows) else None
 
     def _held_out(self, cell: IntArray) -> list[tuple[str, str]]:

@@ -6,7 +6,7 @@ Every answer is short, whatever the size of the table, and what cannot be answer
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import lru_cache, wraps
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -154,8 +154,6 @@ def table_server(folder: TableFolder) -> MCPServer:
 
 def _told(question: Callable[..., Any]) -> Callable[..., Any]:
     """Return a question whose refusals reach the assistant as the one line they are."""
-    from functools import wraps
-
     from mcp.server.mcpserver.exceptions import ToolError
 
     @wraps(question)

@@ -122,8 +122,7 @@ class MapView:
         cells[:, :, sides[1]] = columns[None, :]
         design = self.audit.design
         flat = canonical(cells.reshape(-1, len(at)), design.symmetric)
-        codes = np.full(len(flat), IMPOSSIBLE)
-        exists = np.ones(len(flat), dtype=bool) if design.possible.whole else design.possible.holds(flat)
+        codes, exists = np.full(len(flat), IMPOSSIBLE), design.possible.holds(flat)
         if exists.any():
             codes[exists] = self.audit.decided.verdicts_of(flat[exists])
         return codes.reshape(len(rows), len(columns))

@@ -9,6 +9,7 @@ import secrets
 import socket
 import sys
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from contextlib import suppress
 from importlib.resources import files
 from threading import Thread
@@ -130,24 +131,17 @@ def _endpoint(answers: TableAnswers, question: Question) -> Callable[[Request], 
 
 async def _beside(work: Callable[[], object]) -> object:
     """Do ``work`` in a thread that does not keep the program from ending."""
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[object] = loop.create_future()
-
-    def settle(result: object, error: Exception | None) -> None:
-        if not done.done():
-            done.set_result(result) if error is None else done.set_exception(error)
+    done = Future[object]()
+    done.set_running_or_notify_cancel()  # who asked may go meanwhile
 
     def run() -> None:
-        result, problem = None, None
         try:
-            result = work()
+            done.set_result(work())
         except Exception as error:
-            problem = error
-        with suppress(RuntimeError):  # the program has ended
-            loop.call_soon_threadsafe(settle, result, problem)
+            done.set_exception(error)
 
     Thread(target=run, daemon=True).start()
-    return await done
+    return await asyncio.wrap_future(done)
 
 
 def _problem(error: Exception) -> Response:

@@ -43,7 +43,7 @@ def _table(connection: sqlite3.Connection, path: Path, sheet: str | None) -> str
     kinds = dict(connection.execute(query))
     tables = [name for name, kind in kinds.items() if kind == "table"] or list(kinds)
     if sheet is not None and sheet not in kinds:
-        near = near_miss(sheet, kinds, f"Tables: {listing(kinds)}")
+        near = near_miss(sheet, kinds, "Tables:")
         raise InputError(f"--sheet {sheet} is no table of {path.name};{near}")
     if sheet is None and len(tables) != 1:
         what = f"holds {len(tables)} tables ({listing(tables)}); name one with --sheet"

@@ -39,7 +39,7 @@ def _member(archive: zipfile.ZipFile, path: Path, sheet: str | None) -> str:
     files = [name for name in archive.namelist() if not PurePosixPath(name).name.startswith((".", "~$"))]
     tables = [name for name in files if PurePosixPath(name).suffix.lower() in BY_ENDING]
     if sheet is not None and sheet not in files:
-        near = near_miss(sheet, files, f"Files: {listing(files)}")
+        near = near_miss(sheet, files, "Files:")
         raise InputError(f"--sheet {sheet} is no file in {path.name};{near}")
     if sheet is None and len(tables) != 1:
         cure = "name one with --sheet" if tables else "zip the table itself"

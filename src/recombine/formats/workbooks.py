@@ -45,7 +45,7 @@ def read_workbook(path: Path, sheet: str | None = None) -> tuple[Grid, tuple[Not
     read = _in_a_process(path, sheet) if not _locked(path) else _Sheet("password")
     failures = {
         "password": "is locked with a password; save it without one",
-        "sheet": f"has no sheet {sheet!r};{near_miss(sheet, read.filled, f'Sheets: {listing(read.filled)}')}",
+        "sheet": f"has no sheet {sheet!r};{near_miss(sheet, read.filled, 'Sheets:')}",
         "empty": "holds nothing; it needs a header line and rows",
         "unclear": f"has no sheet with a table, but {listing(read.filled)}; name one with --sheet",
         "large": f"has a sheet of more than {MAX_CELLS:,} cells; save it as CSV",

@@ -146,19 +146,13 @@ def _summing(
         if 3 * len(rows) > sum(map(len, groups.values())):  # three levels at least
             continue
         sizes = [len(groups[others[row]]) - 1 for row in rows]
-        once = len({others[row] for row in rows}) == len(rows) and min(sizes) > 1
-        remainders = [totals[others[row]] - numbers[row] for row in rows]
-        summed = once and all(
-            abs(numbers[row] - remainder) < step * (size + 1) / 2
-            for row, remainder, size in zip(rows, remainders, sizes, strict=True)
-        )
-        mean = (
-            once
-            and is_total(level)
-            and all(
-                abs(numbers[row] - remainder / size) < 10.0 ** -_decimals(texts[row]) * 0.51
-                for row, remainder, size in zip(rows, remainders, sizes, strict=True)
-            )
+        if len({others[row] for row in rows}) < len(rows) or min(sizes) < 2:
+            continue
+        sums = [(row, totals[others[row]] - numbers[row], size) for row, size in zip(rows, sizes, strict=True)]
+        summed = all(abs(numbers[row] - others_sum) < step * (size + 1) / 2 for row, others_sum, size in sums)
+        mean = is_total(level) and all(
+            abs(numbers[row] - others_sum / size) < 10.0 ** -_decimals(texts[row]) * 0.51
+            for row, others_sum, size in sums
         )
         digits = sum(len(texts[row].replace(".", "").strip("-0")) for row in rows)
         told = is_total(level) or (

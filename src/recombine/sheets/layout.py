@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from recombine.errors import InputError
-from recombine.sheets.blocks import Sections, sections_of
+from recombine.sheets.blocks import Sections, is_summary, sections_of
 from recombine.sheets.grid import Grid
 from recombine.sheets.notes import MAX_NAMED_VALUES, Note
 from recombine.sheets.rules import rule_limit, rule_pattern, rule_words
@@ -65,6 +65,17 @@ def free_name(name: str, taken: Collection[str]) -> str:
     while name in others:
         name += "_"
     return name
+
+
+def unique_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names of columns, those without one called ``column0`` and so on by their number.
+
+    Examples
+    --------
+    >>> unique_names(("", "dose", "column0"))
+    ('column0_', 'dose', 'column0')
+    """
+    return tuple(name or free_name(f"column{col}", names) for col, name in enumerate(names))
 
 
 def lay_out(grid: Grid, header: int | None = None) -> Sheet:
@@ -221,18 +232,16 @@ def _refuse_levels(grid: Grid, rows: Sequence[Sequence[str]], width: int) -> Non
 
 def _shift_header(grid: Grid, rows: list[tuple[str, ...]], top: int, width: int) -> bool:
     """Move names to the right that stand one column too far to the left, as where names of rows have no name."""
-    shifted = (
-        bool(grid.delimiter) and len(grid.rows[top]) == width - 1 and any(row[width - 1] for row in rows[top + 1 :])
-    )
-    full = [index for index in range(top + 1, len(rows)) if rows[index][width - 1]] if shifted else []
+    short = grid.delimiter and len(grid.rows[top]) == width - 1
+    full = [index for index in range(top + 1, len(rows)) if rows[index][width - 1]] if short else []
     if len({rows[index][0] for index in full}) < len(full):  # names of rows are each their own
         raise ShapeError(
             f"line {grid.line(full[0]):,} and others have {width} fields but the header names {width - 1} columns: "
             "decimal commas without quotes? Write decimal points, or semicolons between the fields"
         )
-    if shifted:
+    if full:
         rows[top] = ("", *rows[top][:-1])
-    return shifted
+    return bool(full)
 
 
 def _is_dashes(row: Sequence[str]) -> bool:
@@ -296,19 +305,9 @@ def _header_row(rows: Sequence[Sequence[str]], width: int) -> int:
 
 def _is_measured(above: Sequence[str], row: Sequence[str]) -> bool:
     """Whether a row holds numbers behind a label, below one that names the labels and half of the columns."""
-    numbers = text_kinds(row[1:]).numbers
-    named = (
-        bool(above[0])
-        and len(set(filter(None, above))) == sum(map(bool, above))
-        and 2 * sum(map(bool, above)) >= len(above)
-    )
-    return (
-        named
-        and len(above) > 2
-        and bool(numbers)
-        and numbers.keys() >= set(row[1:])
-        and any("." in cell for cell in row[1:])
-    )
+    numbers, names = text_kinds(row[1:]).numbers, [cell for cell in above if cell]
+    named = bool(above[0]) and len(set(names)) == len(names) and 2 * len(names) >= len(above) > 2
+    return named and bool(numbers) and numbers.keys() >= set(row[1:]) and any("." in cell for cell in row[1:])
 
 
 def _next_header(rows: Sequence[Sequence[str]], top: int, start: int, last: int) -> int:
@@ -405,7 +404,7 @@ def _last_row(rows: Sequence[Sequence[str]], first: int) -> int:
 def _is_total(rows: Sequence[Sequence[str]], index: int) -> bool:
     """Whether a row says a total: such a word in its first cell, no other label, and no such level further up."""
     label, *cells = rows[index]
-    if not any(cells) or not (label.casefold() in rule_words("totals") or rule_pattern("total_label").fullmatch(label)):
+    if not any(cells) or not is_summary(label):
         return False
     cells = ["" if cell.casefold() in rule_words("all_levels") else cell for cell in cells]
     others = text_kinds(cells).others
@@ -430,10 +429,13 @@ def _refuse_ragged(grid: Grid, body: Sequence[int], width: int) -> None:
     for index in body if grid.delimiter else ():
         row = grid.rows[index]
         if len(row) < width or any(map(str.strip, row[width:])):
-            fields = f"{len(row)} field{'s' if len(row) > 1 else ''}"
-            raise InputError(
-                f"line {grid.line(index):,} has {fields} but the header names {width} columns; correct that line"
-            )
+            raise InputError(ragged_line(grid.line(index), len(row), width))
+
+
+def ragged_line(line: int, fields: int, width: int) -> str:
+    """Say that a line has more or fewer fields than the header."""
+    count = f"{fields} field{'s' if fields > 1 else ''}"
+    return f"line {line:,} has {count} but the header names {width} columns; correct that line"
 
 
 def lines_note(kind: str, grid: Grid, rows: Sequence[Sequence[str]], indices: Sequence[int]) -> Note:

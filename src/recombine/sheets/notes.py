@@ -52,19 +52,8 @@ KINDS = {
     "renamed": "columns that had no name or the name of another; values are their new names",
 }
 #: Kinds that only remark on something: the table is what it was.
-REMARKS = frozenset(
-    {
-        "looks_wide",
-        "misfit",
-        "mixed",
-        "sentinel",
-        "total_level",
-        "same_amount",
-        "unclear_date",
-        "unclear_point",
-        "gene_date",
-    }
-)
+REMARKS = frozenset({"looks_wide", "misfit", "mixed", "sentinel", "total_level", "same_amount", "gene_date"})
+REMARKS |= {"unclear_date", "unclear_point"}
 #: Kinds that say that rows or columns are others than those of the sheet.
 LAYOUTS = frozenset({"title", "footer", "empty", "repeated_header", "joined_header", "unit_row", "merged"})
 LAYOUTS |= {"section", "settings", "total_rows", "beside", "transposed", "wide", "repeats", "plate", "renamed"}

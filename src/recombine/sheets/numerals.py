@@ -88,7 +88,11 @@ def read_numbers(
     codes = _codes(kinds, sign)
     if kinds.plain and sign == "." and len(kinds.numbers) == len(kinds.counts) and delimiter in ("", ",") and not codes:
         return {}, []
-    texts = {text: plain_number(number, sign) for text, number in kinds.numbers.items() if not _stays(number, sign)}
+    texts = {
+        text: plain_number(number, sign)
+        for text, number in kinds.numbers.items()
+        if not number.plain or (sign != "." and "." in number.digits)
+    }
     notes = _notes(column, sign, unclear=not sheet_sign and delimiter not in ("", ","))
     [unit] = kinds.units
     if keep_unit and unit_spelling(unit):
@@ -127,10 +131,6 @@ def _codes(kinds: TextKinds, sign: str) -> dict[str, bool]:
                 far and kinds.measured and len(others) > 2 and 1 < kinds.cells(codes) < kinds.counts.total() / 2
             )
     return is_missing
-
-
-def _stays(number: Numeral, sign: str) -> bool:
-    return number.plain and (sign == "." or "." not in number.digits)
 
 
 def _notes(column: Column, sign: str, *, unclear: bool) -> list[Note]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from recombine.sheets.blocks import is_total, rows_of_totals
 from recombine.sheets.grid import Grid
 from recombine.sheets.labels import read_labels
-from recombine.sheets.layout import Sheet, free_name, lay_out
+from recombine.sheets.layout import Sheet, lay_out, unique_names
 from recombine.sheets.notes import LAYOUTS, MAX_NAMED_VALUES, REMARKS, Note
 from recombine.sheets.numerals import decimal_sign, read_numbers, told_sign
 from recombine.sheets.plates import read_plates
@@ -110,14 +110,3 @@ def _totals(
         column = replace(columns[labels[at]], cells=cells[labels[at]], kinds=text_kinds(cells[labels[at]]))
         notes.append(column.note("total_level", {level}, lines=True))
     return sums, notes
-
-
-def unique_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return names of columns, those without one called ``column0`` and so on by their number.
-
-    Examples
-    --------
-    >>> unique_names(("", "dose", "column0"))
-    ('column0_', 'dose', 'column0')
-    """
-    return tuple(name or free_name(f"column{col}", names) for col, name in enumerate(names))

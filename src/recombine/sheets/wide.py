@@ -320,49 +320,39 @@ def _rows_of(
     ``levels`` are what columns are read as, by default their names.
     """
     labels = _others(places, sheet)
-    before = [col for col in labels if col < places[0]]
+    before, behind = [col for col in labels if col < places[0]], [col for col in labels if col > places[0]]
     crossed = _are_crossed(sheet, places)
     factors = (*(sheet.names[col] or sheet.above[col] for col in before), *(["group"] if crossed else []), factor)
-    names = (*factors, outcome, *(sheet.names[col] for col in labels if col > places[0]))
+    names = (*factors, outcome, *(sheet.names[col] for col in behind))
     headings = tuple(sheet.names[col] for col in places)
     level_of = dict(zip(places, levels or headings, strict=True))
-    if not crossed:
-        _refuse_twice(headings)
+    if not crossed and len(set(headings)) < len(headings):
+        twice = next(name for at, name in enumerate(headings) if name in headings[:at])
+        raise InputError(f"two columns are named {twice!r}; give each its own name")
     if len(set(names)) < len(names):
         raise InputError(f"--wide {factor}={outcome}: there is a column of that name; choose another")
     if len(sheet.lines) * len(places) * len(names) > rule_limit("cells of a melted table, at most"):
         raise InputError(
             f"{len(places):,} columns as levels beside {len(labels):,} others are too many; leave some out"
         )
+    # What was never measured has no row.
+    cells = [(line, row, col) for line, row in zip(sheet.lines, sheet.rows, strict=True) for col in places if row[col]]
+    groups = {col: [sheet.above[col]] if crossed else [] for col in places}
     rows = [
-        [
-            *(row[at] for at in before),
-            *([sheet.above[col]] if crossed else []),
-            level_of[col],
-            row[col],
-            *(row[at] for at in labels if at > places[0]),
-        ]
-        for row in sheet.rows
-        for col in places
-        if row[col]  # what was never measured has no row
+        [*(row[at] for at in before), *groups[col], level_of[col], row[col], *(row[at] for at in behind)]
+        for _, row, col in cells
     ]
     told = (outcome, *dict.fromkeys(level_of.values()))[:MAX_NAMED_VALUES]
     return replace(
         sheet,
         names=names,
         columns=tuple(zip(*rows, strict=True)) or ((),) * len(names),
-        lines=[line for line, row in zip(sheet.lines, sheet.rows, strict=True) for col in places if row[col]],
+        lines=[line for line, _, _ in cells],
         above=("",) * len(names),
         factors=factors[:-1] if repeats else factors,
         outcome=outcome,
         notes=sheet.noted(Note("repeats" if repeats else "wide", factor, (), told, len(headings))),
     )
-
-
-def _refuse_twice(names: Sequence[str]) -> None:
-    if len(set(names)) < len(names):
-        twice = next(name for at, name in enumerate(names) if name in names[:at])
-        raise InputError(f"two columns are named {twice!r}; give each its own name")
 
 
 def _told(sheet: Sheet, kinds: Sequence[TextKinds], delimiter: str) -> Sheet:

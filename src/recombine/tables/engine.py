@@ -216,16 +216,12 @@ def _open_packed(path: Path, entry: Format, spec: TableSpec | None) -> Reader:
     """Open the table inside a packed file; what it was unpacked to goes away with what reads it."""
     from recombine.formats.packed import unpack_table
 
-    folder = scratch_folder()
-    try:
+    with scratch_folder() as folder:
         inner = unpack_table(path, entry, folder, None if spec is None else spec.sheet)
         if format_of(inner) in (ZIP, GZIP):
             raise InputError(f"{path.name} holds another packed file; unpack it first")
         reader = open_file(inner, None if spec is None else msgspec.structs.replace(spec, sheet=None))
         weakref.finalize(reader.file or reader, remove_folder, folder)
-    except BaseException:
-        remove_folder(folder)
-        raise
     return reader
 
 
@@ -292,15 +288,13 @@ class Relation(Reader):
 
     relation: Any
     connection: Any = None  # kept alive as long as the relation
+    note: str = ""
+    notes: tuple[Note, ...] = ()
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns."""
         return tuple(self.relation.columns)
-
-    @cached_property
-    def _types(self) -> dict[str, Any]:
-        return dict(zip(self.relation.columns, self.relation.types, strict=True))
 
     def kinds(self, names: Sequence[str]) -> dict[str, str]:
         """Return the kind of each named column."""
@@ -311,13 +305,11 @@ class Relation(Reader):
         """Return a frame of the named columns under their keys."""
         import narwhals as nw
 
-        return nw.from_native(
-            self.relation.project(", ".join(f"{self._value(name)} AS {key}" for name, key in keys.items()))
-        )
-
-    def _value(self, name: str) -> str:
         # A column of JSON holds texts beside numbers: take each as text, without the quotes of JSON.
-        return f"{quoted(name)} ->> '$'" if str(self._types[name]) == "JSON" else quoted(name)
+        types = zip(self.relation.columns, self.relation.types, strict=True)
+        as_text = {name: " ->> '$'" for name, dtype in types if str(dtype) == "JSON"}
+        values = (f"{quoted(name)}{as_text.get(name, '')} AS {key}" for name, key in keys.items())
+        return nw.from_native(self.relation.project(", ".join(values)))
 
 
 @dataclass(frozen=True, eq=False)

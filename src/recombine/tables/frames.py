@@ -107,6 +107,12 @@ class Source:
         """Run a (small) query on ``frame`` and return its columns as NumPy arrays."""
         return self._guarded(lambda: fetch(query))
 
+    def count_rows(self, query: Any) -> int:
+        """Return how many rows a query on ``frame`` has."""
+        import narwhals as nw
+
+        return count_of(self.fetch(query.select(nw.len().alias("rows")))["rows"][0])
+
     def read(self, columns: Iterable[str]) -> dict[str, npt.NDArray[Any]]:
         """Return whole columns as NumPy arrays, by name."""
         subset = self.only(columns)
@@ -132,13 +138,12 @@ class Source:
 
     def _meant(self, column: str) -> str:
         """Say which column was meant, one of which a comma cut this piece off or the nearest, and which there are."""
-        columns = f"Columns: {listing(self.keys)}"
         for name in self.keys:
             if "," in name and column in [piece.strip() for piece in name.split(",")]:
                 written = '"' + name.replace('"', '""') + '"'
                 quotes = f"A name with a comma in it is written in CSV quotes: '{written}'."
-                return f" did you mean {name!r}? {quotes} {columns}"
-        return near_miss(column, self.keys, columns)
+                return f" did you mean {name!r}? {quotes} Columns: {listing(self.keys)}"
+        return near_miss(column, self.keys, "Columns:")
 
     def _guarded(self, work: Callable[[], Found]) -> Found:
         import duckdb
@@ -242,8 +247,6 @@ def _named(codes: Any, texts: list[str]) -> npt.NDArray[Any]:
 
 
 def _plain(values: Any) -> npt.NDArray[Any]:
-    if hasattr(values, "codes"):  # DuckDB returns enumerations as pandas categoricals
-        return np.asarray(values.astype(object))
     if isinstance(values, np.ma.MaskedArray):
         masked: Any = values
         if values.dtype.kind in "iuf":

@@ -178,7 +178,7 @@ def _usable(source: Source, columns: Columns, measures: dict[str, Any]) -> tuple
         if left_out[reason]:
             frame = frame.filter(condition)
         if index == len(columns.factors) - 1 and any(left_out.values()):
-            unplaced = rows - count_of(source.fetch(frame.select(nw.len().alias("rows")))["rows"][0])
+            unplaced = rows - source.count_rows(frame)
     if "weight" in measures:
         frame = frame.filter(measures["weight"] > 0)  # a count of none is no measurement, and nothing is missing
     return frame, left_out, (rows, unplaced)
@@ -324,8 +324,6 @@ def training_rows(split: npt.NDArray[Any], column: str, value: str | None) -> np
             )
         value = named[0]
     if value not in values:
-        raise InputError(
-            f"split column {column!r} has no value {value!r};{near_miss(value, values, f'Values: {listing(values)}')}"
-        )
+        raise InputError(f"split column {column!r} has no value {value!r};{near_miss(value, values, 'Values:')}")
     chosen: npt.NDArray[np.bool_] = texts == value
     return chosen

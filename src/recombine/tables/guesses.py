@@ -11,7 +11,7 @@ from recombine.errors import InputError
 from recombine.sheets.notes import UNNAMED_FACTOR
 from recombine.sheets.rules import role_rules
 from recombine.tables.columns import Profile, profile
-from recombine.tables.frames import Source, count_of
+from recombine.tables.frames import Source
 from recombine.tables.numbers import is_nothing, kind_of_texts, level_text
 from recombine.tables.roles import GuessedColumn, guess_roles
 from recombine.writing import listing
@@ -72,8 +72,9 @@ def propose_factors(source: Source, roles: Mapping[str, str]) -> list[Proposal]:
     shape True text with 2 distinct values
     """
     free = [column for column in source.columns if column not in roles]
+    taken = [Proposal(column, False, f"is the {role}", role) for column, role in roles.items()]
     if (told := _told_by_layout(source, roles)) is not None:
-        return told
+        return taken + told
     sample = _sample(source, free)
     profiles = {name: sample.profile(name, _kind(source, name, sample.values[name])) for name in free}
     guessed = guess_roles(profiles.values(), sample.values, len(next(iter(sample.values.values()), ())))
@@ -92,7 +93,7 @@ def propose_factors(source: Source, roles: Mapping[str, str]) -> list[Proposal]:
         option = _option("outcome", profiles[column], sample)
         maybe = "" if "outcome" in guessed.columns else f"; it may be the outcome ({option})"
         judged[column] = replace(judged[column], reason=f"{judged[column].reason}{maybe}", candidate=True)
-    return [*(Proposal(column, False, f"is the {role}", role) for column, role in roles.items()), *judged.values()]
+    return [*taken, *judged.values()]
 
 
 def _option(role: str, item: Profile, sample: _Sample) -> str:
@@ -117,18 +118,13 @@ def _told_by_layout(source: Source, roles: Mapping[str, str]) -> list[Proposal] 
     likely = {file.outcome: "outcome"} if "outcome" not in roles.values() else {}
     told = {note.column: "numbers repeated measurements" for note in file.notes if note.kind == "repeats"}
     return [
-        *(Proposal(column, False, f"is the {role}", role) for column, role in roles.items()),
-        *(
-            Proposal(column, column in file.factors, told.get(column, "the layout tells"), likely.get(column, ""))
-            for column in source.columns
-            if column not in roles
-        ),
+        Proposal(column, column in file.factors, told.get(column, "the layout tells"), likely.get(column, ""))
+        for column in source.columns
+        if column not in roles
     ]
 
 
 def _sample(source: Source, columns: Sequence[str]) -> _Sample:
-    import narwhals as nw
-
     subset = source.only(columns or source.columns[:1])
     max_rows = max(100, min(SAMPLED_ROWS, SAMPLED_VALUES // max(len(columns), 1)))
     columns_read = subset.fetch(subset.frame.head(max_rows))
@@ -140,7 +136,7 @@ def _sample(source: Source, columns: Sequence[str]) -> _Sample:
     if count < max_rows:
         return _Sample(count, values, whole=True)
     column = subset.only(subset.columns[:1])
-    rows = count_of(column.fetch(column.frame.select(nw.len().alias("rows")))["rows"][0])
+    rows = column.count_rows(column.frame)
     return _Sample(rows, values, whole=rows <= max_rows)
 
 
@@ -207,11 +203,5 @@ def _told(source: Source, sample: _Sample, earlier: Profile, item: Profile) -> b
         return False
     if sample.pairs(earlier.column, item.column) > sample.profile(earlier.column, earlier.kind).distinct:
         return False
-    return sample.whole or _distinct_pairs(source, earlier.column, item.column) == earlier.distinct
-
-
-def _distinct_pairs(source: Source, first: str, second: str) -> int:
-    import narwhals as nw
-
-    subset = source.only([first, second])
-    return count_of(subset.fetch(subset.frame.drop_nulls().unique().select(nw.len().alias("pairs")))["pairs"][0])
+    subset = source.only([earlier.column, item.column])
+    return sample.whole or subset.count_rows(subset.frame.drop_nulls().unique()) == earlier.distinct

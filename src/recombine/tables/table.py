@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from recombine.errors import InputError, missing_package, near_miss
 from recombine.output_files import path_beside
-from recombine.writing import listing, plural, printable
+from recombine.writing import plural, printable
 
 Column = npt.NDArray[Any]
 
@@ -76,9 +76,7 @@ class Table:
 
     def __getitem__(self, name: str) -> Column:
         if name not in self._columns:
-            raise InputError(
-                f"{name!r} is not a column;{near_miss(name, self._columns, f'Columns: {listing(self._columns)}')}"
-            )
+            raise InputError(f"{name!r} is not a column;{near_miss(name, self._columns, 'Columns:')}")
         return self._columns[name]
 
     def where(self, rows: npt.NDArray[np.bool_] | npt.NDArray[np.integer]) -> Table:

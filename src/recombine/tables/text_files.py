@@ -21,7 +21,7 @@ from typing import IO, Any
 
 from recombine.errors import InputError
 from recombine.formats.encodings import Survey, check_expansion, survey
-from recombine.sheets.layout import free_name
+from recombine.sheets.layout import ragged_line, unique_names
 from recombine.sheets.notes import Note
 
 #: What counts as missing in a text file besides an empty field.
@@ -130,9 +130,7 @@ def _filled_names(fields: Sequence[str], path: Path) -> tuple[str, ...]:
     if not any(names):
         raise InputError(f"{path.name} has no header; its first line must name the columns")
     refuse_duplicates([name for name in names if name], path.name)
-    # Row numbers that dataframes write have no name; they get one that no other column has.
-    taken = set(names)
-    return tuple(name or free_name(f"column{index}", taken) for index, name in enumerate(names))
+    return unique_names(names)  # row numbers that dataframes write have no name
 
 
 def written_table(path: Path, rows: Iterable[Sequence[str]], notes: tuple[Note, ...] = (), **told: Any) -> TextFile:
@@ -141,7 +139,7 @@ def written_table(path: Path, rows: Iterable[Sequence[str]], notes: tuple[Note, 
     ``path`` is the file that the rows come from; they are never many times what it holds. ``told`` are other fields.
     """
     rows = iter(rows)
-    with _copy_folder() as folder:
+    with scratch_folder() as folder:
         names = _filled_names(next(rows, []), path)
         with (folder / "table.csv").open("w", newline="", encoding="utf-8", errors="replace") as file:
             writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
@@ -155,15 +153,10 @@ def written_table(path: Path, rows: Iterable[Sequence[str]], notes: tuple[Note, 
     return text
 
 
-def scratch_folder() -> Path:
-    """Make a folder for a copy of a table; whoever makes it sees that `remove_folder` is called."""
-    return Path(tempfile.mkdtemp(prefix="recombine-"))
-
-
 @contextmanager
-def _copy_folder() -> Iterator[Path]:
-    """Make a folder for a copy, which goes again where the copy cannot be made."""
-    folder = scratch_folder()
+def scratch_folder() -> Iterator[Path]:
+    """Make a folder for a copy of a table, which goes again where the copy cannot be made; else by `remove_folder`."""
+    folder = Path(tempfile.mkdtemp(prefix="recombine-"))
     try:
         yield folder
     except BaseException:
@@ -173,10 +166,9 @@ def _copy_folder() -> Iterator[Path]:
 
 def _copied(path: Path, survey: Survey, file: TextFile) -> TextFile:
     """Copy a table that no engine reads as it is: in UTF-8, every line ended alike, every value as it was."""
-    with _copy_folder() as folder:
-        copy = folder / "table.csv"
-        _copy(path, survey.encoding, file.delimiter, copy)
-        text = replace(file, readable=copy, note=survey.note)
+    with scratch_folder() as folder:
+        text = replace(file, readable=folder / "table.csv", note=survey.note)
+        _copy(path, survey.encoding, file.delimiter, text.readable)
         weakref.finalize(text, remove_folder, folder)
     return text
 
@@ -219,10 +211,7 @@ def broken_line(file: TextFile) -> str | None:
             width = len(next(reader))
             for row in itertools.islice(reader, MAX_LINES_SEARCHED):
                 if row and len(row) != width:
-                    fields = f"{len(row)} field{'s' if len(row) > 1 else ''}"
-                    return (
-                        f"line {reader.line_num:,} has {fields} but the header names {width} columns; correct that line"
-                    )
+                    return ragged_line(reader.line_num, len(row), width)
     except UnicodeDecodeError:
         return "it is not UTF-8 throughout; save it as UTF-8 CSV or Parquet"
     except csv.Error as error:

@@ -6,31 +6,15 @@ as counts, so that the noise is that of single visitors, and effects may add on 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.errors import InputError
-from recombine.sheets.notes import Note
 from recombine.table_spec import TableSpec, make_spec
 from recombine.tables.engine import Relation
 from recombine.tables.frames import Source, open_table
-
-
-@dataclass(frozen=True, eq=False)
-class _Counted(Relation):
-    """Rows of successes and failures, with what was noticed while the table behind them was read."""
-
-    behind: Source | None = None
-
-    @property
-    def note(self) -> str:
-        return "" if self.behind is None else self.behind.reader.note
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        return () if self.behind is None else self.behind.reader.notes
 
 
 def open_counted(data: object, spec: TableSpec) -> tuple[Source, TableSpec]:
@@ -72,8 +56,8 @@ def count_trials(source: Source, spec: TableSpec) -> tuple[Source, TableSpec]:
     }
     counted = open_table(table)
     assert isinstance(counted.reader, Relation)
-    counted = replace(counted, reader=_Counted(counted.reader.relation, behind=source), name=source.name)
-    return counted, make_spec(spec, {"weight": columns[1], "counts": True})
+    reader = replace(counted.reader, note=source.reader.note, notes=source.reader.notes)
+    return replace(counted, reader=reader, name=source.name), make_spec(spec, {"weight": columns[1], "counts": True})
 
 
 def _columns_of(outcome: str | None, source: Source) -> tuple[str, str] | None:

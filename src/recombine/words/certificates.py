@@ -68,11 +68,11 @@ def _explained(audit: Audit, cell: IntArray, certificate: Certificate | None) ->
     summed = fit is not None and audit.decided.identification.verdicts_of(cell[None])[0] == Verdict.DETERMINED
     # A cell that no sum reaches has no limit either: only one that a sum reaches is open for separated outcomes.
     if limit := fit.limit_of(cell) if fit is not None and summed and verdict is Verdict.DISCONNECTED else "":
-        return [f"{lead} {limit.capitalize()}: the seen outcomes are separated. {verdict.text.action}", *value]
+        return [f"{lead} {limit.capitalize()}: the seen outcomes are separated. {verdict.action}", *value]
     if fit is not None and summed and (obstacle := fit.open_product(cell)):
         lead = f"{verdict.word}. {OPEN_PRODUCTS[obstacle]}"
     if verdict is not Verdict.DETERMINED:
-        return [f"{lead}{_only_if(audit, cell, verdict)} {verdict.text.action}", *value, *bounds]
+        return [f"{lead}{_only_if(audit, cell, verdict)} {verdict.action}", *value, *bounds]
     return [lead, *value, *_certificate_lines(audit, cell, certificate), *bounds]
 
 

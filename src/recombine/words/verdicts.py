@@ -70,7 +70,7 @@ class Tally:
 
 def verdict_meaning(verdict: Verdict, condition: str) -> str:
     """Say what a verdict means if ``condition`` holds."""
-    return verdict.text.meaning.format(assumption=condition)
+    return verdict.meaning.format(assumption=condition)
 
 
 def state_phrase(verdict: Verdict, single: bool = True) -> str:

@@ -107,8 +107,8 @@ def vocabulary() -> dict[str, Any]:
 
     looks = ("word", "symbol", "colour", "meaning")
     return {
-        "verdicts": [{"code": int(kind)} | {name: getattr(kind.text, name) for name in looks} for kind in Verdict],
-        "actions": [kind.text.action for kind in Verdict],
+        "verdicts": [{"code": int(kind)} | {name: getattr(kind, name) for name in looks} for kind in Verdict],
+        "actions": [kind.action for kind in Verdict],
         "assumed": ["", *(sum_of(order).assumption for order in (1, 2, 3))],
         "adding": ADDING,
         "truths": TRUTHS,

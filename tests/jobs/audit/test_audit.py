@@ -180,7 +180,7 @@ def test_explanations_name_levels_and_add_up(audited):
 def test_explanations_of_open_cells_say_what_to_do(flights):
     audit = rc.audit(rc.Design.from_frame(flights.iloc[:4], factors=["carrier", "origin", "dest"]))
     assert "disconnected" in audit.explain(["AA", "EWR", "LAX"])
-    assert Verdict.DISCONNECTED.text.action in audit.explain(["AA", "EWR", "LAX"])
+    assert Verdict.DISCONNECTED.action in audit.explain(["AA", "EWR", "LAX"])
     with pytest.raises(rc.InputError, match="one level of each factor"):
         audit.explain(["AA", "EWR"])
     with pytest.raises(rc.InputError, match="'DL' is not a level of factor 'carrier'"):

@@ -22,7 +22,7 @@ def test_values_inside_the_gap_are_reported_and_not_guessed(found, monkeypatch):
     monkeypatch.setattr("recombine.theory.identification.judgement.MIN_NONZERO_DISTANCE", 10.0)
     finding = found(rc.Design.from_cells(ISLANDS), "RC105")
     assert finding.message.startswith("24 cells could not be decided; ")
-    assert Verdict.UNDECIDED.text.action in finding.message
+    assert Verdict.UNDECIDED.action in finding.message
 
 
 @pytest.mark.usefixtures("floating")

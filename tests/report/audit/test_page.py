@@ -225,7 +225,7 @@ class TestEveryReport:
         text = outline.text
         for verdict in Verdict:
             assert verdict_meaning(verdict, audit.choice.assumption) in text
-            assert verdict.text.action in text
+            assert verdict.action in text
             assert verdict.symbol in text
         for finding in audit.findings:
             assert finding.code in text

@@ -170,7 +170,7 @@ class CellsUndecided(CellsFinding):
         "Arithmetic could not tell whether some cells are determined. They are listed as undecided; a verdict is never "
         "guessed."
     )
-    action = Verdict.UNDECIDED.text.action
+    action = Verdict.UNDECIDED.action
     verdict = Verdict.UNDECIDED
 
     def check(self, decided: Decided) -> FindingEvidence | None:
@@ -235,7 +235,7 @@ class BeyondRange(CellsFinding):
         "out on a curved scale than all seen ones. The data alone do not settle how a trend goes on there: a value "
         "given there rests on how much levels usually differ."
     )
-    action = Verdict.BEYOND.text.action
+    action = Verdict.BEYOND.action
     verdict = Verdict.BEYOND
 
     def check(self, decided: Decided) -> FindingEvidence | None:

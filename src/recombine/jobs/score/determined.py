@@ -10,9 +10,10 @@ from itertools import combinations, permutations
 import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.possible import follows
 from recombine.cells.threads import one_thread
 from recombine.design.design import Design
-from recombine.design.nesting import FIRST_CELLS_LOOKED_AT, follows
+from recombine.design.nesting import FIRST_CELLS_LOOKED_AT
 from recombine.errors import InputError, SolverError
 from recombine.jobs.audit.additivity import fit_order
 from recombine.jobs.audit.audit import Audit

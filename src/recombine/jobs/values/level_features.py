@@ -13,7 +13,6 @@ from recombine.design.design import Design
 from recombine.errors import InputError, near_miss
 from recombine.tables.level_features import LevelFeatures, read_features
 from recombine.theory.components.fit import ComponentsFit
-from recombine.writing import listing
 
 #: Share of the outcome's variance that a descriptor moves values by, from which on it counts.
 MIN_FEATURE_SHARE = 0.01
@@ -68,9 +67,7 @@ def read_all_features(given: Mapping[Any, object] | None, names: Sequence[str]) 
 
 def _place(name: object, names: Sequence[str]) -> int:
     if name not in names:
-        raise InputError(
-            f"features are of {name!r}, which is no factor;{near_miss(name, names, f'Factors: {listing(names)}')}"
-        )
+        raise InputError(f"features are of {name!r}, which is no factor;{near_miss(name, names, 'Factors:')}")
     return list(names).index(str(name))
 
 

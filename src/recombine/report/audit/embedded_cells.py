@@ -91,7 +91,7 @@ def embedded_cells(audit: Audit, chart: VerdictMap, shown: Sequence[Certificate]
         "curved": not choice.structure.is_sum,
         "outcome": printable(design.outcome_column.name or "") or ("outcome" if design.outcome is not None else None),
         "verdicts": [
-            [verdict.word, verdict.symbol, verdict_meaning(verdict, choice.assumption), verdict.text.action]
+            [verdict.word, verdict.symbol, verdict_meaning(verdict, choice.assumption), verdict.action]
             for verdict in Verdict
         ],
         "whole": embedded.whole,

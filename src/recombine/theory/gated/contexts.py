@@ -14,9 +14,9 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
+from recombine.cells.array_files import read_arrays, write_arrays
 from recombine.cells.arrays import FloatArray, IntArray, affordable, as_cells, as_numbers
 from recombine.cells.brief import record
-from recombine.cells.saved_arrays import read_arrays, write_arrays
 from recombine.checks import whole
 from recombine.errors import InputError
 

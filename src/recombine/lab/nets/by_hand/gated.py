@@ -17,9 +17,9 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from recombine.cells.array_files import read_arrays, write_arrays
 from recombine.cells.arrays import FloatArray, as_numbers
 from recombine.cells.brief import brief_repr
-from recombine.cells.saved_arrays import read_arrays, write_arrays
 from recombine.checks import whole
 from recombine.errors import InputError, near_miss
 from recombine.sample_checks import wholes
