@@ -44,10 +44,6 @@ HEADLINE = ("pt+ft", "stl", "mtl")
 SHOWN = [method for method in METHODS if method != "slow mtl"]
 
 
-def _headline_table(results: Mapping[str, Evidence]) -> Table:
-    return _relu_table(results, HEADLINE)
-
-
 def _relu_table(results: Mapping[str, Evidence], methods: Sequence[str] = SHOWN) -> Table:
     """Mean losses of these methods, or of all where a run that was stopped early has none of these."""
     rows = results["relu-correlation"].table
@@ -233,7 +229,7 @@ FIGURES = (
             f"students converge. {BANDS} Probes and published losses are in a figure below."
         ),
         experiments=("relu-correlation",),
-        table=_headline_table,
+        table=lambda results: _relu_table(results, HEADLINE),
         draw=partial(_draw_relu, published=False),
         alternative=_say_relu,
         height=350,
