@@ -33,6 +33,7 @@ def test_figures_tell_their_lines_apart(name: str) -> None:
     [
         ("relu", "relu-correlation", "correlation"),
         pytest.param("relu", "relu-correlation", "method", marks=pytest.mark.slow),
+        pytest.param("relu-published", "relu-correlation", "method", marks=pytest.mark.slow),
         pytest.param("relu-units", "relu-units", "units", marks=pytest.mark.slow),
         ("relu-units", "relu-units", "method"),
         ("relu-magnitude", "relu-magnitude", "cosine"),

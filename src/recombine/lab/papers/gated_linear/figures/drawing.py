@@ -29,6 +29,8 @@ NAMES = {
 #: Which classifier a published one is drawn beside.
 BESIDE = {"published group": "group"}
 GREY = "0.55"
+#: What a legend calls grey lines, and the mark it shows; lines themselves have that of ours.
+SAME_MARKS = ("published, same marks", "o")
 MEANS = "Mean and two standard errors over three seeds of contexts and first weights, which share the images."
 PUBLISHED = "Grey: published, from the authors' result files."
 
@@ -112,9 +114,14 @@ def _sorted(table: Table, key: str, **chosen: Any) -> Table:
 
 
 def name_lines(
-    canvas: Canvas, axes: Sequence[Axes], *, columns: int = 4, published: str = "published", mark: str = "o"
+    canvas: Canvas,
+    axes: Sequence[Axes],
+    *,
+    columns: int = 4,
+    published: bool = True,
+    grey: tuple[str, str] = SAME_MARKS,
 ) -> None:
-    """Name every line of some panels once, above them, and what is grey, if anything is."""
+    """Name every line of some panels once, above them, and what is grey."""
     from matplotlib.lines import Line2D
 
     legends = [panel.get_legend_handles_labels() for panel in axes]
@@ -122,20 +129,9 @@ def name_lines(
         label: line for lines, labels in legends for line, label in zip(lines, labels, strict=True)
     }
     if published:
-        handles[published] = Line2D([], [], color=GREY, marker=mark, mfc="white", ls=":")
+        handles[grey[0]] = Line2D([], [], color=GREY, marker=grey[1], mfc="white", ls=":")
     style: dict[str, Any] = {"frameon": False, "fontsize": 10, "ncols": columns, "columnspacing": 1.2}
     canvas.legend(list(handles.values()), list(handles), loc="upper center", **style)
-
-
-def in_grey(table: Table, words: str = "published, same marks") -> str:
-    """Return what a legend calls grey lines; nothing where none was published.
-
-    Examples
-    --------
-    >>> in_grey(Table({"source": ["ours", "published"]})), in_grey(Table({"source": ["ours"]}))
-    ('published, same marks', '')
-    """
-    return words if "published" in table["source"] else ""
 
 
 def units_axis(axes: Axes, units: Sequence[int], label: str = "hidden units") -> None:

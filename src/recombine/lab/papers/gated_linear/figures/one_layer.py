@@ -12,7 +12,6 @@ from recombine.lab.papers.gated_linear.figures.drawing import (
     NAMES,
     PUBLISHED,
     draw_series,
-    in_grey,
     name_lines,
     percent_over_seeds,
     published_beside,
@@ -71,7 +70,7 @@ def _draw(canvas: Canvas, table: Table) -> None:
         below.set(xlabel="hyperplanes s (2^s contexts)", xticks=range(0, int(table["bits"].max()) + 1, 2))
     axes[0, 0].set(ylabel="error (%)", ylim=(0, None))
     axes[1, 0].set(ylabel="differs from network (%)", ylim=(0, None))
-    name_lines(canvas, [axes[0, 0], axes[1, 0]], columns=3, published=in_grey(table))
+    name_lines(canvas, [axes[0, 0], axes[1, 0]], columns=3, published="published" in table["source"])
 
 
 def _say(table: Table) -> str:

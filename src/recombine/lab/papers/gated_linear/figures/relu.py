@@ -13,7 +13,6 @@ from recombine.lab.papers.gated_linear.figures.drawing import (
     MEANS,
     PUBLISHED,
     draw_series,
-    in_grey,
     name_lines,
     percent_over_seeds,
     published_beside,
@@ -100,7 +99,7 @@ def _draw_relu(canvas: Canvas, table: Table) -> None:
         units_axis(below, sorted(table.by("units")))
     axes[0, 0].set(ylabel="error (%)", ylim=(0, None))
     axes[1, 0].set(ylabel="differs from network (%)", ylim=(0, None))
-    name_lines(canvas, list(axes[0]), columns=3, published=in_grey(table))
+    name_lines(canvas, list(axes[0]), columns=3, published="published" in table["source"])
 
 
 def _say_relu(table: Table) -> str:
@@ -141,7 +140,7 @@ def _draw_best(canvas: Canvas, table: Table) -> None:
         _draw_panel(panel_axes, table.only(panel=panel))
         panel_axes.set_title(panel, fontsize=11, loc="left")
     axes[0].set(ylabel="error of the best shape (%)", ylim=(0, None))
-    name_lines(canvas, [axes[0]], published=in_grey(table))
+    name_lines(canvas, [axes[0]], published="published" in table["source"])
 
 
 def _draw_panel(axes: Axes, table: Table) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.lab.papers.gated_linear.figures.drawing import GREY, NAMES, in_grey, name_lines, stacked
+from recombine.lab.papers.gated_linear.figures.drawing import GREY, NAMES, name_lines, stacked
 from recombine.lab.papers.gated_linear.readings.networks import RELU_KINDS
 from recombine.lab.papers.gated_linear.readings.published import published
 from recombine.lab.papers.paper import Plot
@@ -92,7 +92,7 @@ def _draw(canvas: Canvas, table: Table, names: Sequence[str], groups: Mapping[st
     axes[1, 0].set_ylabel("differs from network (%)")
     for panel in axes[:, 0]:
         panel.set_ylim(0, None)
-    name_lines(canvas, [axes[0, 0], axes[1, 0]], columns=5, published=in_grey(table))
+    name_lines(canvas, [axes[0, 0], axes[1, 0]], columns=5, published="published" in table["source"])
 
 
 def _title(name: str) -> str:

@@ -11,8 +11,8 @@ from recombine.lab.papers.gated_linear.figures.drawing import (
     MEANS,
     NAMES,
     PUBLISHED,
+    SAME_MARKS,
     draw_series,
-    in_grey,
     name_lines,
     percent_over_seeds,
     published_beside,
@@ -55,14 +55,14 @@ def _units_table(results: Mapping[str, Evidence]) -> Table:
 
 
 def _draw_units(canvas: Canvas, table: Table) -> None:
-    _draw_grid(canvas, table, HEADLINE, "SVM-L2, published", top=0.8, bottom=0.15)
+    _draw_grid(canvas, table, HEADLINE, top=0.8, bottom=0.15)
 
 
 def _draw_supplement(canvas: Canvas, table: Table) -> None:
-    _draw_grid(canvas, table, LINES, "published, same marks", top=0.91, bottom=0.06)
+    _draw_grid(canvas, table, LINES, top=0.91, bottom=0.06)
 
 
-def _draw_grid(canvas: Canvas, table: Table, lines: Sequence[str], grey: str, *, top: float, bottom: float) -> None:
+def _draw_grid(canvas: Canvas, table: Table, lines: Sequence[str], *, top: float, bottom: float) -> None:
     """One row per thresholds and hyperplanes, one column per number of training images."""
     kinds = sorted(table.by("bits", "thresholds"))
     sizes = sorted(table.only(source="ours").by("samples"))
@@ -80,8 +80,8 @@ def _draw_grid(canvas: Canvas, table: Table, lines: Sequence[str], grey: str, *,
     for panel in axes[-1]:
         units_axis(panel, sorted(table.by("units")))
         panel.set_ylim(0, None)
-    mark = MARKS[LINES.index(RELEASED)] if lines == HEADLINE else "o"
-    name_lines(canvas, list(axes.ravel()), published=in_grey(table, grey), mark=mark)
+    grey = ("SVM-L2, published", MARKS[LINES.index(RELEASED)]) if lines == HEADLINE else SAME_MARKS
+    name_lines(canvas, list(axes.ravel()), published="published" in table["source"], grey=grey)
 
 
 def _say_units(table: Table) -> str:

@@ -18,7 +18,7 @@ _relu = partial(
     says="paper",
     source=SAME,
     reads="relu-correlation",
-    figure="relu",
+    figure=("relu", "relu-published"),
     theme=THEME,
     risk=f"teachers are drawn anew, six seeds; {RATE}",
 )
