@@ -260,7 +260,7 @@ def _missing(stacks: AnchorStacks, ranks: list[SlotRank], rng: np.random.Generat
     # Values of several coordinates seldom meet in a known support that is narrow: there ranks decide alone.
     drawn = support.sampled or support.dimensions == 1
     open_grid = full and drawn and not follow_on_drawn_grid(stacks, rng)
-    return ("other components fit drawn points, too",) if open_grid else ()
+    return ("other components fit, too",) if open_grid else ()
 
 
 def _gauges(stacks: AnchorStacks, failing: Mapping[int, FloatArray], rng: np.random.Generator) -> tuple[int, ...]:
