@@ -10,7 +10,7 @@ from recombine.writing import join_words, plural, share
 
 if TYPE_CHECKING:
     from recombine.jobs.audit.audit import Audit
-    from recombine.jobs.importance import WhatMatters
+    from recombine.jobs.matters import WhatMatters
 
 
 def importance_sentence(audit: Audit) -> str:

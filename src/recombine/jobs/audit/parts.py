@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from recombine.cells.arrays import BoolArray, FloatArray, IntArray
     from recombine.design.design import Design
     from recombine.jobs.audit.additivity import AdditivityCheck
-    from recombine.jobs.importance import Importance, WhatMatters
+    from recombine.jobs.importance import Importance
+    from recombine.jobs.matters import WhatMatters
     from recombine.jobs.structure.held_out_ranges import HeldOutRanges
     from recombine.jobs.values.outcome_shares import OutcomeShares
     from recombine.theory.components.fit import ComponentsFit
@@ -103,7 +104,7 @@ class Decided:
         """The importance of cells by verdict; None where all matter alike."""
         if self.importance is None:
             return None
-        from recombine.jobs.importance import weigh_verdicts
+        from recombine.jobs.matters import weigh_verdicts
 
         return weigh_verdicts(self.importance, self.design, self.listing, self.codes, self.verdicts_of)
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from recombine.cells.arrays import IntArray
     from recombine.design.design import Design
     from recombine.jobs.audit.parts import Decided, Values
-    from recombine.jobs.importance import WhatMatters
     from recombine.jobs.listing import NearCounts
+    from recombine.jobs.matters import WhatMatters
 
 
 class CellsFinding(FindingKind["Decided"]):
