@@ -160,7 +160,7 @@ def test_a_panel_is_judged_where_a_claim_was_put_to_a_test() -> None:
     panels.append(PaperPanel("Figure 4", "", (), "needs more than we have"))
     outcomes = {"1": Outcome(Standing.FAILS), "2": Outcome.not_run(""), "3": Outcome(Standing.NOT_COMPARABLE)}
     assert [panel.judged(outcomes) for panel in panels] == [True, False, False, False]
-    assert coverage(panels, outcomes) == "1 of 4 statements and panels of the paper is judged."
+    assert coverage(panels, outcomes).startswith("1 of 4 statements and panels of the paper is judged;")
     assert coverage(panels[:2], {**outcomes, "2": Outcome(Standing.UNDECIDED)}).startswith("2 of 2 ")
 
 
