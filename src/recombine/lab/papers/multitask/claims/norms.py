@@ -53,7 +53,7 @@ CLAIMS = (
         "Nor do networks with group normalisation, which have no running statistics.",
         measure=partial(norms.gain_by_rule, factor=0.5, statistics=NO_STATISTICS, samples=norms.FEW_SAMPLES),
         expect={"gain": NO_DIP},
-        risk=f"{PILOTS} With group normalisation they were right on 95 to 99% from plain weights",
+        risk=f"{PILOTS} In pilots with group normalisation they were right on 95 to 99% from plain weights",
     ),
     _norms(
         "43e",
@@ -72,7 +72,7 @@ CLAIMS = (
         "So it does with group normalisation: this gain is not one of batch normalisation.",
         measure=partial(norms.gain_by_rule, factor=0.125, statistics=NO_STATISTICS),
         expect={"gain": ClearlyAbove(0.0)},
-        risk=f"{PILOTS} With group normalisation they gained 0 to 3 points: plain weights leave little room",
+        risk=f"{PILOTS} In pilots with group normalisation they gained 0 to 3 points: plain weights leave little room",
     ),
     _norms(
         "44a",
