@@ -36,7 +36,7 @@ FACTOR_WORDS = {0.125: "1/8", 0.25: "1/4", 0.5: "1/2", 1.0: "1", 2.0: "2"}
 
 
 def _norms_table(results: Mapping[str, Evidence]) -> Table:
-    """Return gains over plain finetuning, mean over 10 to 50 samples within a seed, with 95% bounds over seeds."""
+    """Return gains over plain finetuning, means over 10 to 50 samples of a seed, one-sided 95% bounds over seeds."""
     rows = results["rescaling-norms"].table
     listed = []
     for factor in FACTOR_WORDS:

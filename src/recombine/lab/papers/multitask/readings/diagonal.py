@@ -48,7 +48,7 @@ def leads_over_single_tasks(rows: Table, overlap: int) -> Measured:
         numbers[f"{word} over STL, powers of ten"] = Interval.of(np.mean(logs, axis=0))
         numbers[f"{word} over STL, pairs"] = f"{sum(wins)} of {len(wins)}"
     words = f"{TRAINED_SAMPLES[0]} to {TRAINED_SAMPLES[-1]} samples within a seed"
-    return Measured(numbers, f"means over {words}, with 95% bounds on either side over {len(low)} seeds")
+    return Measured(numbers, f"means over {words}, with one-sided 95% bounds over {len(low)} seeds")
 
 
 def unshared_losses(rows: Table) -> Measured:

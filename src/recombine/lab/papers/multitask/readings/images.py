@@ -108,7 +108,7 @@ def gain_of_an_eighth(rows: Table, method: str) -> Measured:
     errors = np.std(gains, axis=0, ddof=1) / len(gains) ** 0.5
     each = zip(PUBLISHED_IMAGES, gains.mean(0), errors, PUBLISHED_GAINS, strict=True)
     listed = ", ".join(f"{gain:+.1f} ± {error:.1f} ({published:+.1f}) at {n}" for n, gain, error, published in each)
-    bounds = f"points, mean over n with 95% bounds over {len(gains)} seeds"
+    bounds = f"points, mean over n with one-sided 95% bounds over {len(gains)} seeds"
     detail = f"{bounds}; by samples, with standard errors (published): {listed}"
     without_dip = np.delete(gains, PUBLISHED_IMAGES.index(DIP_SAMPLES), axis=1)
     numbers = {"mean gain": Interval.of(gains.mean(1)), f"without n = {DIP_SAMPLES}": Interval.of(without_dip.mean(1))}
@@ -126,7 +126,9 @@ def gains_of_other_factors(rows: Table) -> Measured:
         f"{factor:g}: {np.mean(PUBLISHED_FACTOR_GAINS[factor]):+.1f}, and {gain:+.1f} with 10 samples"
         for factor, (gain, *_) in PUBLISHED_FACTOR_GAINS.items()
     )
-    return Measured(numbers, f"points, mean over n with 95% bounds over {len(gains[0.5])} seeds; published {published}")
+    return Measured(
+        numbers, f"points, mean over n with one-sided 95% bounds over {len(gains[0.5])} seeds; published {published}"
+    )
 
 
 def gains_with_old_statistics(rows: Table, factor: float) -> Measured:
@@ -139,7 +141,9 @@ def gains_with_old_statistics(rows: Table, factor: float) -> Measured:
     gain = Interval.of(gains.mean(1))
     numbers = {"gain": gain, "cost": Interval(-gain.mean, -gain.high, -gain.low)}
     each = ", ".join(f"{value:+.1f} at {n}" for n, value in zip(samples, gains.mean(0), strict=True))
-    detail = f"points, mean over n with 95% bounds over {len(gains)} seeds: {each}; from plain weights {accuracy}"
+    detail = (
+        f"points, mean over n with one-sided 95% bounds over {len(gains)} seeds: {each}; from plain weights {accuracy}"
+    )
     return Measured(numbers, detail, stands_in=DIGITS)
 
 
@@ -151,7 +155,7 @@ def finetuned_over_single(rows: Table, network: str, samples: tuple[int, ...]) -
     each = ", ".join(f"{gain:+.1f} at {n}" for n, gain in zip(samples, gains.mean(0), strict=True))
     numbers: dict[str, Any] = {"PT+FT ahead": Interval.of(gains.mean(1))}
     numbers["samples with a lead in the mean"] = int((gains.mean(0) > 0).sum())
-    return Measured(numbers, f"points, mean over n with 95% bounds over {len(gains)} seeds: {each}")
+    return Measured(numbers, f"points, mean over n with one-sided 95% bounds over {len(gains)} seeds: {each}")
 
 
 def gains_of_plain(rows: Table) -> Measured:
@@ -160,7 +164,7 @@ def gains_of_plain(rows: Table) -> Measured:
     gains = {f"over s = {factor:g}": _gains(chosen, 1.0, factor) for factor in WEIGHT_FACTORS if factor != 1.0}
     smallest = ", ".join(f"{gain.mean(0).min():+.1f}" for gain in gains.values())
     seeds = min(map(len, gains.values()))
-    bounds = f"points that s = 1 gains, mean over n with 95% bounds over {seeds} seeds"
+    bounds = f"points that s = 1 gains, mean over n with one-sided 95% bounds over {seeds} seeds"
     detail = f"{bounds}; smallest at any n: {smallest}; published: best at every n"
     weak = chosen.where((chosen["factor"] <= LATE_FACTOR) & (chosen["n"] <= LATE_SAMPLES))
     late = f"{int((weak['train loss'] >= LEARNED_LOSS).sum())} of {len(weak)}"
@@ -188,7 +192,9 @@ def gains_with_the_signature(rows: Table) -> Measured:
                 without.append(f"{NETWORK_WORDS[network]} s = {factor:g}: {gain}")
     gains = list(numbers.values())
     least = min(gains, key=lambda gain: gain.low) if gains else Interval(np.nan, np.nan, np.nan)
-    detail = f"points with 95% bounds over seeds; rescaled networks without the signature: {', '.join(without)}"
+    detail = (
+        f"points with one-sided 95% bounds over seeds; rescaled networks without the signature: {', '.join(without)}"
+    )
     return Measured({"with the signature": len(gains), **numbers, "least sure of these gains": least}, detail)
 
 
@@ -329,9 +335,7 @@ def joint_over_finetuned(rows: Table) -> Measured:
         "seeds here": len(points[fewest]),
     }
     spread = float(np.std(published[fewest], ddof=1) / np.mean(published[fewest]))
-    detail = (
-        f"points, with 95% bounds on either side over {seeds} seeds of the authors; to tell their lead at {fewest} "
-    )
+    detail = f"points, with one-sided 95% bounds over {seeds} seeds of the authors; to tell their lead at {fewest} "
     return Measured(numbers, f"{detail}from zero, four times in five, takes {_needed_seeds(spread):,} seeds")
 
 
@@ -348,5 +352,5 @@ def joint_transformers(rows: Table) -> Measured:
     _photographs(network_rows(rows), "vit", method="pt+ft", factor=1.0)
     numbers = {f"MTL ahead at {n}": Interval.of(published_lead("vit", n)) for n in PUBLISHED_IMAGES[:2]}
     larger = ", ".join(f"{published_lead('vit', n).mean():+.1f} at {n}" for n in PUBLISHED_IMAGES[2:])
-    detail = f"points, with 95% bounds on either side over {len(published_lead('vit', 10))} seeds of the authors"
+    detail = f"points, with one-sided 95% bounds over {len(published_lead('vit', 10))} seeds of the authors"
     return Measured(numbers, f"{detail}; with more samples {larger}")

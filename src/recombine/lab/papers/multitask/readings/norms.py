@@ -72,7 +72,7 @@ def gain_by_rule(rows: Table, factor: float, statistics: str, samples: tuple[int
     gain = Interval.of(gains.mean(1))
     networks = rows.only(statistics=statistics)
     plain = ", ".join(f"{100 * networks.only(n=n, factor=1.0)['accuracy'].mean():.0f}%" for n in samples)
-    listed = f"points, mean over n with 95% bounds over {len(seeds)} seeds: {_by_samples(gains, samples)}"
+    listed = f"points, mean over n with one-sided 95% bounds over {len(seeds)} seeds: {_by_samples(gains, samples)}"
     detail = f"{listed}; from plain weights {plain}; published for ResNet-18 {_published(factor, samples)}"
     return Measured({"gain": gain, "cost": _flipped(gain)}, detail, stands_in=DIGITS)
 
@@ -91,7 +91,7 @@ def restored_after(rows: Table, factor: float, samples: tuple[int, ...]) -> Meas
         "cost with kept ones": _flipped(Interval.of(old.mean(1))),
         "restored": Interval.of((anew - old).mean(1)),
     }
-    listed = f"points, mean over n with 95% bounds over {len(seeds)} seeds"
+    listed = f"points, mean over n with one-sided 95% bounds over {len(seeds)} seeds"
     detail = f"{listed}; restored {_by_samples(anew - old, samples)}; gain {_by_samples(anew, samples)}"
     return Measured(numbers, detail, stands_in=DIGITS)
 
