@@ -176,7 +176,7 @@ class Ensemble:
             Most updates a network takes.
         loss : str or sequence of str
             "mse", "logistic" (targets -1 and 1), "soft-logistic" (targets t from -1 to 1: the answer is +1 with
-            probability (1 + t) / 2, so that smoothed labels have |t| = 1 - e), "hinge", "categorical-hinge" (no
+            probability (1 + t) / 2, so that smoothed labels are t = ± (1 - e)), "hinge", "categorical-hinge" (no
             competitor counts as less than 0), "cross-entropy" or "sequence-cross-entropy" (the sum over a sequence's
             symbols and its end), for all networks or one each.
         optimiser : SGD or Adam, optional
