@@ -19,8 +19,8 @@ from recombine.tables.table import Table
 
 PAPER = find("first-principles")
 FOLDER = Path(__file__).parents[4] / "results"
-FAILS = ("3", "16a", "20", "23", "41a", "41b", "46", "48b", "49a", "49c", "50", "51c")
-UNDECIDED, NOT_RUN = ("5a", "42"), ("5b",)
+FAILS = ("3", "4b", "5b", "16a", "20", "22", "23", "41a", "41b", "46", "48b", "49a", "49c", "50", "51c")
+UNDECIDED = ("5a", "42")
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def results() -> dict[str, Evidence]:
 def _verdict(number: str) -> Standing:
     if number in UNDECIDED:
         return Standing.UNDECIDED
-    return Standing.FAILS if number in FAILS else Standing.NOT_RUN if number in NOT_RUN else Standing.HOLDS
+    return Standing.FAILS if number in FAILS else Standing.HOLDS
 
 
 @pytest.mark.parametrize("number", [claim.number for claim in PAPER.claims])
@@ -129,17 +129,18 @@ BENT: dict[str, tuple[Any, str, Any]] = {
     "2": (_rows("orthogonal", "monolithic"), "r2 all", lambda values: values + 0.6),
     # The second seed of both rows is lower than the first.
     "3": (_second_seed_of_shapes, "r2 all", lambda values: values + 0.02),
-    "4a": (_rows("orthogonal gap"), "r2 all", lambda values: values + 0.06),
-    "4d": (_rows("orthogonal gap"), "r2 all", lambda values: values + 0.03),
-    "4b": (_rows("orthogonal gap"), "mse in gap, other 1", lambda values: 1.4 * values),
+    "4a": (_rows("orthogonal gap"), "r2 all", lambda values: values + 0.1),
+    "4d": (_rows("orthogonal gap"), "r2 all", lambda values: values + 0.05),
+    "4b": (_rows("orthogonal gap"), "mse in gap, other 1", lambda values: 0.8 * values),
     "5a": (_longest_narrow, "r2 all", lambda values: np.full_like(values, 0.99)),
+    "5b": (_longest_narrow, "r2 all", lambda values: np.where(values < 0.897, 0.4, values)),
     "6": (_where("way", "drawn"), "hidden", lambda values: values + 0.03),
     "6b": (_where("support", "random"), "missing", lambda values: values + 0.01),
     "7a": (_where("rule", "hard"), "full", lambda values: values - 1),
     "7b": (_where("rule", "soft"), "shown elsewhere", lambda values: values + 1e-6),
     "8a": (_rows("orthogonal*"), "mse all", lambda values: 0.5 * values),
-    # The third seed of planes errs 1.6 times as much as the others; a fifth more, and the rest is too little.
-    "8b": (_third_seed_of_planes, "mse all", lambda values: 1.2 * values),
+    # The third seed of planes errs 1.6 times as much as the others; twice as much, and the rest is too little.
+    "8b": (_third_seed_of_planes, "mse all", lambda values: 2 * values),
     "9a": (_first, "gradient", lambda values: 0 * values),
     "9b": (_rows("orthogonal", "rgba"), "opaque at start", np.ones_like),
     "9c": (_rows("orthogonal", "rgba sigmoid"), "r2 all", lambda values: values + 0.05),
@@ -153,7 +154,7 @@ BENT: dict[str, tuple[Any, str, Any]] = {
     "16c": (_where("samples", 4), "blockwise", lambda values: values - 0.2),
     "17": (_where("targets", "hard"), "variance", lambda values: 1.05 * values),
     "21": (_rows("random"), "r2 all", lambda values: values - 0.594),
-    "22": (_rows("orthogonal"), "mse all", lambda values: 4 * values),
+    "22": (_rows("orthogonal gap"), "mse all", lambda values: 0.5 * values),
     "24": (_rows("diagonal 0.1"), "mse front", lambda values: values + 0.2),
     "20": (_longest_of_wide_supports, "r2 all", lambda values: np.full_like(values, 0.95)),
     "23": (lambda table: slice(None), "r2 all", _as_released),
@@ -183,10 +184,9 @@ OF_TABLES = (
     *(_as_released, _errors_themselves, _as_they_end),
     *(_lost_on_narrow_bands, _lost_in_float32, _lost_if_soft, _lost_if_slow),
 )
-SETTLED = [claim.number for claim in PAPER.claims if claim.number not in NOT_RUN]
 
 
-@pytest.mark.parametrize("number", SETTLED)
+@pytest.mark.parametrize("number", [claim.number for claim in PAPER.claims])
 def test_every_check_turns_when_its_rows_do(results: dict[str, Evidence], number: str) -> None:
     claim = PAPER.claim(number)
     table = results[claim.reads].table
