@@ -313,12 +313,15 @@ def wide_classes() -> list[Place]:
 @cache
 def local_names() -> list[tuple[str, Function, str]]:
     """Every name that a function stores, once; those of a function inside another count for both."""
+    stored = {
+        name: [node for node in nodes(name) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+        for name in modules()
+    }
     listed = []
     for name, function in functions():
-        stored = {
-            node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-        }
-        listed += [(name, function, local) for local in sorted(stored)]
+        last = function.end_lineno or function.lineno
+        inside = {node.id for node in stored[name] if function.lineno <= node.lineno <= last}
+        listed += [(name, function, local) for local in sorted(inside)]
     return listed
 
 

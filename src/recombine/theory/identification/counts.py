@@ -61,11 +61,14 @@ def _sums(values: dict[int, int], members: int) -> Counter[int]:
 
 
 def _joined(first: Counter[int], second: Counter[int]) -> Counter[int]:
-    joined: Counter[int] = Counter()
-    for value1, ways in first.items():
-        for value2, more in second.items():
-            joined[(value1 + value2) % PRIME] += ways * more
-    return joined
+    # Millions of sums at once; many factors have more cells than a machine's integers hold.
+    dtype = np.int64 if max(first.total(), second.total(), first.total() * second.total()) < 2**63 else object
+    values = np.add.outer([*first], [*second]).ravel() % PRIME
+    ways = np.multiply.outer(*(np.array([*side.values()], dtype) for side in (first, second))).ravel()
+    order = np.argsort(values)
+    starts = np.flatnonzero(np.diff(values[order], prepend=-1))
+    totals = np.add.reduceat(ways[order], starts).tolist()
+    return Counter(dict(zip(values[order][starts].tolist(), totals, strict=True)))
 
 
 def count_vanishing(null: NullVectors, possible: Possible) -> int | None:
@@ -139,12 +142,11 @@ def estimated_counts(base: dict[Verdict, int], codes: IntArray, unknown: int) ->
     """
     exact = exact_counts(base)
     estimate, low, high = dict(exact.by_verdict), dict(exact.low), dict(exact.high)
-    for verdict in (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNDECIDED):
+    drawn = (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNDECIDED)
+    for verdict in drawn:
         hits = int((codes == verdict).sum())
         bounds = _wilson_interval(hits, len(codes))
         estimate[verdict] = hits * unknown // len(codes)
         low[verdict], high[verdict] = (math.floor(bounds[0] * unknown), min(unknown, math.ceil(bounds[1] * unknown)))
-    estimate[Verdict.DETERMINED] += unknown - sum(
-        estimate[verdict] for verdict in (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNDECIDED)
-    )
+    estimate[Verdict.DETERMINED] += unknown - sum(estimate[verdict] for verdict in drawn)
     return Counts(estimate, exact.total + unknown, False, len(codes), low, high)

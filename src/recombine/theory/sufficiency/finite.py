@@ -187,7 +187,8 @@ def _span_distance(rows: FloatArray, chosen: IntArray, tolerance: float) -> tupl
     rank = int((values > tolerance * values.max(initial=0.0)).sum())
     basis = right[:rank]
     scale = max(float(np.linalg.norm(rows, axis=(1, 2)).max()), np.finfo(float).tiny)
-    far = np.linalg.norm(rows - (rows @ basis.T) @ basis, axis=(1, 2)) / scale
+    flat = rows.reshape(-1, rows.shape[-1])  # products of a stack go row by row
+    far = np.linalg.norm((flat - (flat @ basis.T) @ basis).reshape(rows.shape), axis=(1, 2)) / scale
     rough = np.finfo(float).eps * float(values[0] / values[rank - 1] if rank else 1.0)
     return rank, far, rough
 
