@@ -434,12 +434,22 @@ def test_networks_that_did_not_learn_are_left_out_by_name() -> None:
     for number in ("21a", "21b", "21d"):
         outcome = PAPER.claim(number).read(table_of(number))
         assert outcome.detail.endswith("left out: none")
-        assert outcome.value.endswith("; median difference: 1%; largest difference: 1%")
+        assert "; median difference: 1%; largest difference: 1%" in outcome.value
         assert verdict(number, bent(table_of(number), theory=lambda rows: 3 * rows["theory"])) is Standing.FAILS
     late = {"stopped": lambda rows: rows["seed"] > 0, "loss": lambda rows: rows["theory"] * 10.0 ** (rows["seed"] == 0)}
     outcome = PAPER.claim("21a").read(bent(table_of("21a"), **late))
     assert outcome.verdict is Standing.HOLDS
     assert "5 with scaling 0.1 (n = 64, 500,000 steps; off by 10.0-" in outcome.detail
+
+
+def test_networks_of_which_theory_expects_next_to_nothing_are_told_apart() -> None:
+    tiny = {
+        name: lambda rows, name=name, share=share: np.where(rows["seed"] == 0, share * rows["power"], rows[name])
+        for name, share in (("theory", 1e-9), ("loss", 3e-8))
+    }
+    outcome = PAPER.claim("21a").read(bent(table_of("21a"), **tiny))
+    assert outcome.verdict is Standing.FAILS
+    assert outcome.value.endswith("; largest difference: 2,900%; expected above 1e-7: 1%, 1% at most")
 
 
 def test_the_end_of_flow_is_judged_by_its_middle_and_its_worst_network() -> None:

@@ -20,6 +20,8 @@ FLOW_SCALINGS = (0.1, 0.01, 0.001)
 FLOW_END_RESIDUAL = 1e-10
 #: A network learns if theory leaves it less than this share of the targets' power.
 LEARNS_POWER_SHARE = 0.1
+#: Expected losses below this share of it are smaller than what is left where training stops.
+RESOLVED_POWER_SHARE = 1e-7
 #: Numbers of samples that diagonal networks were trained with.
 TRAINED_SAMPLES = (16, 32, 64, 128, 256)
 #: What tells one network from another, as far as it is recorded.
@@ -108,7 +110,13 @@ def _from_theory(rows: Table) -> Measured:
         f"than a tenth of the targets' power, of {len(ended)} that reached it (median of all {median}); "
         f"largest at {setting}; left out: {_left_out(rows.where(~rows['stopped']))}"
     )
-    return Measured({"networks": len(learned), **_differences(off)}, detail)
+    numbers: dict[str, Any] = {"networks": len(learned), **_differences(off)}
+    resolved = off[learned["theory"] >= RESOLVED_POWER_SHARE * learned["power"]]
+    if 0 < len(resolved) < len(off):
+        numbers["expected above 1e-7"] = (
+            f"{_times(float(np.median(resolved)))}, {_times(float(resolved.max()))} at most"
+        )
+    return Measured(numbers, detail)
 
 
 def _left_out(rows: Table) -> str:
