@@ -449,7 +449,9 @@ def test_networks_of_which_theory_expects_next_to_nothing_are_told_apart() -> No
     }
     outcome = PAPER.claim("21a").read(bent(table_of("21a"), **tiny))
     assert outcome.verdict is Standing.FAILS
-    assert outcome.value.endswith("; largest difference: 2,900%; expected above 1e-7: 1%, 1% at most")
+    assert outcome.value.endswith(
+        "; largest difference: 2,900%; where theory expects 1e-7 or more: off by 1%, 1% at most"
+    )
 
 
 def test_the_end_of_flow_is_judged_by_its_middle_and_its_worst_network() -> None:
